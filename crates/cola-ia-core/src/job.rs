@@ -1,0 +1,40 @@
+//! What a job can be.
+
+/// Where a job stands. The moves between states are in the machine that leases jobs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum JobState {
+    /// Waits, also until a later time.
+    Pending,
+    /// Leased to one worker.
+    Running,
+    /// Finished, result and resource id recorded.
+    Done,
+    /// Attempts used up, or a permanent error: needs a person.
+    Failed,
+    /// An effect's outcome is unknown: needs a lookup or a person.
+    Held,
+    /// Stopped by a person.
+    Cancelled,
+}
+
+impl JobState {
+    /// All states, in the order of a job's life.
+    pub const ALL: [Self; 6] = [Self::Pending, Self::Running, Self::Done, Self::Failed, Self::Held, Self::Cancelled];
+
+    /// The word in code, JSON, SQL and metrics.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Pending => "pending",
+            Self::Running => "running",
+            Self::Done => "done",
+            Self::Failed => "failed",
+            Self::Held => "held",
+            Self::Cancelled => "cancelled",
+        }
+    }
+
+    /// The state that [`as_str`](Self::as_str) gives this word for.
+    pub fn from_word(word: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|state| state.as_str() == word)
+    }
+}

@@ -1,0 +1,1 @@
+//! The JSON that cola-ia prints with `--json`.

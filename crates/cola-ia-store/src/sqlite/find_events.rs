@@ -1,0 +1,89 @@
+//! One event with all that happened to its identity.
+
+use cola_ia_core::event::{Fingerprint, Source};
+use cola_ia_core::intake::DeliveryNumber;
+use cola_ia_core::store::{ConflictView, DeliveryView, EventHistory, HISTORY_MAX};
+use rusqlite::Connection;
+
+use super::reader::Sight;
+use super::{accept, preview, row};
+
+/// See [`Store::find_events`](cola_ia_core::store::Store::find_events).
+pub(super) fn find_events(
+    sight: &Sight<'_>,
+    source: Option<&Source>,
+    id: &str,
+) -> rusqlite::Result<Vec<EventHistory>> {
+    let sources: Vec<String> = match source {
+        Some(source) => vec![source.as_str().to_owned()],
+        None => sight
+            .connection
+            .prepare_cached("SELECT name FROM sources ORDER BY name")?
+            .query_map([], |row| row.get(0))?
+            .collect::<rusqlite::Result<_>>()?,
+    };
+    let mut found = Vec::new();
+    for source in sources {
+        if let Some(event) = preview::find(sight, &source, id)? {
+            found.push(history(sight.connection, event)?);
+        }
+    }
+    Ok(found)
+}
+
+fn history(connection: &Connection, event: i64) -> rusqlite::Result<EventHistory> {
+    let columns = row::JOB_COLUMNS_LEN;
+    let sql = format!("SELECT {}, e.fingerprint, e.text FROM {} WHERE j.event = ?1", row::JOB_COLUMNS, row::JOB_TABLES);
+    let (job, fingerprint, text) = connection
+        .prepare_cached(&sql)?
+        .query_row([event], |row| Ok((row::job(row)?, Fingerprint(row.get(columns)?), row.get(columns + 1)?)))?;
+    let duplicates: i64 = connection
+        .prepare_cached("SELECT count(*) FROM deliveries WHERE event = ?1 AND verdict = 'duplicate'")?
+        .query_row([event], |row| row.get(0))?;
+    Ok(EventHistory {
+        job,
+        text,
+        fingerprint,
+        duplicates: duplicates as u64,
+        conflicts: conflicts(connection, event)?,
+        deliveries: deliveries(connection, event)?,
+    })
+}
+
+fn conflicts(connection: &Connection, event: i64) -> rusqlite::Result<Vec<ConflictView>> {
+    connection
+        .prepare_cached(
+            "SELECT number, fingerprint, text, count, first_at, last_at FROM conflicts
+             WHERE event = ?1 ORDER BY number LIMIT ?2",
+        )?
+        .query_map((event, HISTORY_MAX as i64), |row| {
+            Ok(ConflictView {
+                number: row.get(0)?,
+                fingerprint: Fingerprint(row.get(1)?),
+                text: row.get(2)?,
+                count: row.get::<_, i64>(3)? as u64,
+                first_at: row::time(row, 4)?,
+                last_at: row::time(row, 5)?,
+            })
+        })?
+        .collect()
+}
+
+fn deliveries(connection: &Connection, event: i64) -> rusqlite::Result<Vec<DeliveryView>> {
+    connection
+        .prepare_cached(
+            "SELECT seq, verdict, received_at, time, conflict, origin FROM deliveries
+             WHERE event = ?1 ORDER BY seq DESC LIMIT ?2",
+        )?
+        .query_map((event, HISTORY_MAX as i64), |row| {
+            Ok(DeliveryView {
+                number: DeliveryNumber(row.get(0)?),
+                verdict: accept::verdict_of(row.get_ref(1)?.as_str()?)?,
+                received_at: row::time(row, 2)?,
+                time: row::maybe_time(row, 3)?,
+                conflict: row.get(4)?,
+                origin: row.get(5)?,
+            })
+        })?
+        .collect()
+}

@@ -1,0 +1,49 @@
+//! What the gate would say, without a trace.
+
+use cola_ia_core::event::Delivery;
+use cola_ia_core::intake::Intake;
+use cola_ia_core::store::Preview;
+use cola_ia_core::verdict::Verdict;
+use rusqlite::OptionalExtension as _;
+
+use super::reader::Sight;
+use super::slot::Slots;
+
+/// See [`Store::preview`](cola_ia_core::store::Store::preview).
+pub(super) fn preview(sight: &Sight<'_>, batch: &[Intake]) -> rusqlite::Result<Vec<Preview>> {
+    batch
+        .iter()
+        .map(|intake| match intake {
+            Intake::Delivery(delivery) => one(sight, delivery),
+            Intake::Refusal(_) => Ok(Preview::Known(Verdict::Invalid)),
+        })
+        .collect()
+}
+
+fn one(sight: &Sight<'_>, delivery: &Delivery) -> rusqlite::Result<Preview> {
+    let Some(event) = find(sight, delivery.source.as_str(), delivery.id.as_str())? else {
+        return Ok(Preview::Unknown);
+    };
+    let entered: [u8; 32] = sight
+        .connection
+        .prepare_cached("SELECT fingerprint FROM events WHERE seq = ?1")?
+        .query_row([event], |row| row.get(0))?;
+    let same = entered == delivery.content.fingerprint().0;
+    Ok(Preview::Known(if same { Verdict::Duplicate } else { Verdict::Conflict }))
+}
+
+/// The event with this identity: along the slots until it is there or a slot is free.
+pub(super) fn find(sight: &Sight<'_>, source: &str, id: &str) -> rusqlite::Result<Option<i64>> {
+    let mut holder = sight.connection.prepare_cached("SELECT event FROM identities WHERE slot = ?1")?;
+    let mut same = sight.connection.prepare_cached(
+        "SELECT 1 FROM events e JOIN sources s ON s.source = e.source WHERE e.seq = ?1 AND s.name = ?2 AND e.id = ?3",
+    )?;
+    let mut slot = sight.slots.of(source, id);
+    loop {
+        let Some(event) = holder.query_row([slot], |row| row.get::<_, i64>(0)).optional()? else { return Ok(None) };
+        if same.exists((event, source, id))? {
+            return Ok(Some(event));
+        }
+        slot = Slots::after(slot);
+    }
+}

@@ -1,0 +1,209 @@
+//! The one writer: a thread that takes the calls that wait and makes one transaction of them.
+//!
+//! A commit costs a flush of the disk; calls that wait at the same moment share one. Nobody waits on a timer: a call that
+//! comes alone is committed alone. Each call of a group runs in a savepoint of its own, so that one that fails takes nothing
+//! with it, and is answered after the commit. Where the group fails as a whole (a full disk rolls back all of it), its
+//! members run again, each alone, and each gets its own answer.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::mpsc::{Receiver, Sender, channel};
+use std::thread::JoinHandle;
+
+use cola_ia_core::clock::Clock;
+use cola_ia_core::store::{ErrorKind, StoreError};
+use rusqlite::Connection;
+use tokio::sync::oneshot;
+
+use super::connection::Wait;
+use super::error;
+use super::slot::Slots;
+
+/// Most calls in one transaction.
+const GROUP_MAX_CALLS: usize = 1_024;
+/// Weight after which a group takes no more calls, in members of batches: a full batch is committed by itself.
+const GROUP_MAX_WEIGHT: usize = 4_096;
+
+/// What a call finds inside its transaction.
+pub(super) struct Scope<'a> {
+    pub(super) connection: &'a Connection,
+    pub(super) path: &'a std::path::Path,
+    pub(super) clock: &'a dyn Clock,
+    pub(super) slots: Slots,
+}
+
+impl Scope<'_> {
+    /// What an error of SQLite means here.
+    pub(super) fn error(&self, cause: &rusqlite::Error) -> StoreError {
+        error::sqlite(self.path, cause)
+    }
+}
+
+/// A call that waits: it can be run more than once, each time in a new transaction, and is answered once.
+trait Call: Send {
+    fn weight(&self) -> usize;
+    /// Whether it succeeded. Keeps what it is to answer.
+    fn run(&mut self, scope: &Scope<'_>) -> bool;
+    /// Replaces what it is to answer.
+    fn fail(&mut self, error: StoreError);
+    /// Gives the kept answer.
+    fn answer(self: Box<Self>);
+}
+
+struct Waiting<F, T> {
+    weight: usize,
+    run: F,
+    kept: Option<Result<T, StoreError>>,
+    reply: oneshot::Sender<Result<T, StoreError>>,
+}
+
+impl<F, T> Call for Waiting<F, T>
+where
+    F: FnMut(&Scope<'_>) -> Result<T, StoreError> + Send,
+    T: Send,
+{
+    fn weight(&self) -> usize {
+        self.weight
+    }
+
+    fn run(&mut self, scope: &Scope<'_>) -> bool {
+        let kept = (self.run)(scope);
+        let succeeded = kept.is_ok();
+        self.kept = Some(kept);
+        succeeded
+    }
+
+    fn fail(&mut self, error: StoreError) {
+        self.kept = Some(Err(error));
+    }
+
+    fn answer(self: Box<Self>) {
+        // Who no longer waits wants no answer.
+        let _ = self.reply.send(self.kept.unwrap_or_else(|| Err(closed())));
+    }
+}
+
+/// The answer of a store that is gone.
+pub(super) fn closed() -> StoreError {
+    StoreError::new(ErrorKind::Unavailable, "store_closed")
+}
+
+/// The thread's address. Dropping it ends the thread after the calls that wait.
+pub(super) struct Writer {
+    calls: Option<Sender<Box<dyn Call>>>,
+    thread: Option<JoinHandle<()>>,
+}
+
+impl Writer {
+    /// Starts the thread on a connection that writes.
+    pub(super) fn start(connection: Connection, path: PathBuf, clock: Arc<dyn Clock>, slots: Slots, wait: Wait) -> Self {
+        let (calls, waiting) = channel();
+        let state = State { connection, path, clock, slots, wait };
+        let thread = std::thread::Builder::new()
+            .name("store-writer".into())
+            .spawn(move || state.serve(&waiting))
+            .expect("the operating system gives a thread");
+        Self { calls: Some(calls), thread: Some(thread) }
+    }
+
+    /// Runs `run` in a transaction and answers after its commit. `run` must change nothing but the database: it can be called
+    /// again in a new transaction.
+    pub(super) async fn call<T, F>(&self, weight: usize, run: F) -> Result<T, StoreError>
+    where
+        F: FnMut(&Scope<'_>) -> Result<T, StoreError> + Send + 'static,
+        T: Send + 'static,
+    {
+        let (reply, answer) = oneshot::channel();
+        let call = Box::new(Waiting { weight, run, kept: None, reply });
+        let calls = self.calls.as_ref().expect("the sender lives until drop");
+        calls.send(call).map_err(|_| closed())?;
+        answer.await.unwrap_or_else(|_| Err(closed()))
+    }
+}
+
+impl Drop for Writer {
+    fn drop(&mut self) {
+        drop(self.calls.take());
+        if let Some(thread) = self.thread.take() {
+            // A panic there was reported by its own message; there is nothing to add here.
+            let _ = thread.join();
+        }
+    }
+}
+
+struct State {
+    connection: Connection,
+    path: PathBuf,
+    clock: Arc<dyn Clock>,
+    slots: Slots,
+    wait: Wait,
+}
+
+impl State {
+    fn serve(mut self, waiting: &Receiver<Box<dyn Call>>) {
+        while let Ok(first) = waiting.recv() {
+            let mut weight = first.weight();
+            let mut group = vec![first];
+            while group.len() < GROUP_MAX_CALLS
+                && weight < GROUP_MAX_WEIGHT
+                && let Ok(next) = waiting.try_recv()
+            {
+                weight += next.weight();
+                group.push(next);
+            }
+            self.commit(&mut group);
+            group.into_iter().for_each(Call::answer);
+        }
+    }
+
+    fn commit(&mut self, group: &mut [Box<dyn Call>]) {
+        if let Err(failed) = self.commit_together(group) {
+            match group {
+                [only] => only.fail(failed),
+                // Alone, each succeeds or learns its own reason.
+                many => many.iter_mut().for_each(|call| self.commit(std::slice::from_mut(call))),
+            }
+        }
+    }
+
+    /// One transaction for the whole group. An error means that nothing of it is stored.
+    fn commit_together(&mut self, group: &mut [Box<dyn Call>]) -> Result<(), StoreError> {
+        self.wait.for_lock(&self.path, || self.connection.execute_batch("BEGIN IMMEDIATE"))?;
+        let ended = self.run_together(group).and_then(|()| {
+            self.connection.execute_batch("COMMIT").map_err(|cause| error::sqlite(&self.path, &cause))
+        });
+        if ended.is_err() && !self.connection.is_autocommit() {
+            // What failed first is what counts.
+            let _ = self.connection.execute_batch("ROLLBACK");
+        }
+        ended
+    }
+
+    fn run_together(&self, group: &mut [Box<dyn Call>]) -> Result<(), StoreError> {
+        let scope =
+            Scope { connection: &self.connection, path: &self.path, clock: &*self.clock, slots: self.slots };
+        let sqlite = |cause: rusqlite::Error| error::sqlite(&self.path, &cause);
+        if let [only] = group {
+            if !only.run(&scope) {
+                // Its own error stays its answer; the empty transaction that is left is committed.
+                if !self.connection.is_autocommit() {
+                    self.connection.execute_batch("ROLLBACK; BEGIN IMMEDIATE").map_err(sqlite)?;
+                } else {
+                    self.connection.execute_batch("BEGIN IMMEDIATE").map_err(sqlite)?;
+                }
+            }
+            return Ok(());
+        }
+        for call in group {
+            self.connection.execute_batch("SAVEPOINT call").map_err(sqlite)?;
+            if !call.run(&scope) {
+                if self.connection.is_autocommit() {
+                    return Err(StoreError::new(ErrorKind::Unavailable, "group_rolled_back"));
+                }
+                self.connection.execute_batch("ROLLBACK TO call").map_err(sqlite)?;
+            }
+            self.connection.execute_batch("RELEASE call").map_err(sqlite)?;
+        }
+        Ok(())
+    }
+}

@@ -1,6 +1,5 @@
 //! What comes to the gate: deliveries, and refusals of what could not become one.
 
-use crate::clock::Timestamp;
 use crate::event::{Delivery, Origin};
 use crate::limits::REFUSAL_DETAIL_MAX_BYTES;
 
@@ -155,17 +154,16 @@ impl RefusalCode {
     }
 }
 
-/// The number of a delivery: one series for a whole store, growing, with gaps. A new event has the number of the delivery
-/// that made it.
+/// The number of a delivery. Unique in a store, positive, and rising in the order of a batch. There are gaps, and between
+/// batches it says nothing of the order in which they were committed: it is not a count and not a cursor to follow by.
+///
+/// A new event has the number of the delivery that made it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct DeliveryNumber(pub i64);
 
 /// The number of an event: that of the delivery that made it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct EventNumber(pub i64);
-
-/// When the gate received something.
-pub type ReceivedAt = Timestamp;
 
 #[cfg(test)]
 mod tests {

@@ -74,7 +74,8 @@ pub struct JobFilter {
     pub states: Vec<JobState>,
 }
 
-/// One page of a list, newest first.
+/// One page of a list, highest number first. What is committed while pages are read may be missed or not: a page is a look,
+/// not a subscription.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct PageRequest {
     /// Start below this number, the `next` of the page before; `None`: at the newest.

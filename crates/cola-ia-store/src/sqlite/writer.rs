@@ -78,8 +78,11 @@ where
     }
 
     fn answer(self: Box<Self>) {
+        let Self { run, kept, reply, .. } = *self;
+        // What the call holds is given back before its caller goes on, so that the caller is the one to free it.
+        drop(run);
         // Who no longer waits wants no answer.
-        let _ = self.reply.send(self.kept.unwrap_or_else(|| Err(closed())));
+        let _ = reply.send(kept.unwrap_or_else(|| Err(closed())));
     }
 }
 

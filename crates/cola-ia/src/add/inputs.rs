@@ -1,0 +1,171 @@
+//! What is read: looked at before anything enters, opened one after the other.
+
+use std::fs::{self, File};
+use std::io::{self, Read};
+use std::os::fd::{AsFd as _, OwnedFd};
+use std::os::unix::fs::{FileTypeExt as _, MetadataExt as _};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
+
+use crate::cli::Problem;
+use crate::cli::add::Input;
+use crate::lang::Message;
+
+/// Looks at every input before the first is read: a misspelt name among many should not leave half of them entered.
+///
+/// Answers their size together, for a progress bar; `None` where one has none.
+///
+/// # Errors
+/// One is missing, cannot be opened, is a folder, or is the store or the rejects file itself.
+pub(super) fn check(inputs: &[Input], store: &Path, rejects: Option<&Path>) -> Result<Option<u64>, Problem> {
+    let mut total = Some(0);
+    for input in inputs {
+        let Input::File(path) = input else {
+            total = regular_size(io::stdin().as_fd().try_clone_to_owned().ok()).and_then(|size| Some(total? + size));
+            continue;
+        };
+        let failed = |cause: io::Error| {
+            Problem::failed(Message::new("input-not-readable").with("path", path.display()).caused_by(&cause))
+        };
+        let metadata = fs::metadata(path).map_err(failed)?;
+        if metadata.is_dir() {
+            return Err(Problem::failed(Message::new("input-is-folder").with("path", path.display())));
+        }
+        for (other, key) in [(Some(store), "input-is-store"), (rejects, "input-is-rejects")] {
+            if other.is_some_and(|other| is_same_file(&metadata, other)) {
+                return Err(Problem::failed(Message::new(key).with("path", path.display())));
+            }
+        }
+        // A pipe must not be opened twice: its writer would see its reader go away.
+        if metadata.is_file() {
+            File::open(path).map_err(failed)?;
+            total = total.map(|sum: u64| sum + metadata.len());
+        } else {
+            total = None;
+        }
+    }
+    Ok(total)
+}
+
+fn is_same_file(metadata: &fs::Metadata, other: &Path) -> bool {
+    fs::metadata(other).is_ok_and(|other| (other.dev(), other.ino()) == (metadata.dev(), metadata.ino()))
+}
+
+fn regular_size(descriptor: Option<OwnedFd>) -> Option<u64> {
+    let metadata = File::from(descriptor?).metadata().ok()?;
+    metadata.is_file().then_some(metadata.len())
+}
+
+/// An input that is open.
+pub(super) struct OpenInput {
+    /// What people call it.
+    pub(super) name: Arc<str>,
+    /// Its bytes.
+    pub(super) bytes: Waiting,
+    /// Whether it may trickle: a pipe, a terminal, a socket. A regular file has all it has.
+    pub(super) trickles: bool,
+}
+
+/// Opens an input.
+///
+/// # Errors
+/// What the operating system says.
+pub(super) fn open(input: &Input) -> io::Result<OpenInput> {
+    let (name, file): (Arc<str>, File) = match input {
+        Input::Stdin => ("-".into(), File::from(io::stdin().as_fd().try_clone_to_owned()?)),
+        Input::File(path) => (path.to_string_lossy().into(), File::open(path)?),
+    };
+    let kind = file.metadata()?.file_type();
+    let trickles = !kind.is_file() && !kind.is_block_device();
+    Ok(OpenInput { name, bytes: Waiting { file, trickles, idle_said: false }, trickles })
+}
+
+/// How long a pipe may be silent before whoever holds something back is told.
+const SILENCE: PollTimeout = PollTimeout::from_u8(20);
+
+/// A file that says `WouldBlock` once when it falls silent, and then waits for as long as it takes.
+pub(super) struct Waiting {
+    file: File,
+    trickles: bool,
+    idle_said: bool,
+}
+
+impl Read for Waiting {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        if self.trickles && !self.idle_said {
+            let mut descriptors = [PollFd::new(self.file.as_fd(), PollFlags::POLLIN)];
+            // Where it cannot be asked, reading itself waits.
+            if let Ok(0) = poll(&mut descriptors, SILENCE) {
+                self.idle_said = true;
+                return Err(io::ErrorKind::WouldBlock.into());
+            }
+        }
+        self.idle_said = false;
+        self.file.read(buffer)
+    }
+}
+
+/// The file of refused lines, made when the first comes, private, and appended to: what an earlier run left is not lost.
+pub(super) struct Rejects {
+    path: PathBuf,
+    file: Option<io::BufWriter<File>>,
+    /// What could not be written; said when the command ends.
+    failed: Option<io::Error>,
+}
+
+impl Rejects {
+    pub(super) fn new(path: PathBuf) -> Self {
+        Self { path, file: None, failed: None }
+    }
+
+    /// Appends. After a failure nothing more is written.
+    pub(super) fn write(&mut self, raw: &[u8]) {
+        if self.failed.is_none()
+            && let Err(cause) = self.try_write(raw)
+        {
+            self.failed = Some(cause);
+        }
+    }
+
+    fn try_write(&mut self, raw: &[u8]) -> io::Result<()> {
+        use std::os::unix::fs::OpenOptionsExt as _;
+        let file = match &mut self.file {
+            Some(file) => file,
+            place => {
+                let file = fs::OpenOptions::new().append(true).create(true).mode(0o600).open(&self.path)?;
+                place.insert(io::BufWriter::new(file))
+            }
+        };
+        io::Write::write_all(file, raw)
+    }
+
+    /// Hands what is buffered to the operating system.
+    pub(super) fn flush(&mut self) {
+        if let Some(file) = &mut self.file
+            && let Err(cause) = io::Write::flush(file)
+        {
+            self.failed.get_or_insert(cause);
+        }
+    }
+
+    /// On the disk, or why not.
+    ///
+    /// # Errors
+    /// The first failure.
+    pub(super) fn finish(mut self) -> Result<(), Problem> {
+        self.flush();
+        if let Some(file) = &self.file
+            && let Err(cause) = file.get_ref().sync_all()
+        {
+            self.failed.get_or_insert(cause);
+        }
+        match self.failed {
+            None => Ok(()),
+            Some(cause) => Err(Problem::failed(
+                Message::new("rejects-not-writable").with("path", self.path.display()).caused_by(&cause),
+            )),
+        }
+    }
+}

@@ -1,0 +1,77 @@
+//! An interrupt stops between batches; a second one stops now.
+
+use std::io;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+use cola_ia_store::sqlite::Patience;
+use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
+use signal_hook::iterator::Signals;
+
+use super::queue::Queue;
+use crate::cli::{Exit, Session};
+use crate::lang::Message;
+
+/// Whether somebody asked to stop.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Interrupt(Arc<AtomicBool>);
+
+impl Interrupt {
+    /// Listens from now on. The first signal ends the queue.
+    ///
+    /// # Errors
+    /// What the operating system says.
+    pub(super) fn listen(queue: &Arc<Queue>) -> io::Result<Self> {
+        let interrupt = Self::default();
+        let (asked, queue) = (interrupt.clone(), Arc::clone(queue));
+        let mut signals = Signals::new([SIGINT, SIGTERM, SIGHUP])?;
+        std::thread::Builder::new().name("signals".into()).spawn(move || {
+            for _ in signals.forever() {
+                if asked.0.swap(true, Ordering::SeqCst) {
+                    // A commit in flight is the store's own business: it is whole or it is not there.
+                    std::process::exit(Exit::Interrupted.code());
+                }
+                queue.stop();
+            }
+        })?;
+        Ok(interrupt)
+    }
+
+    /// Whether a signal came.
+    pub(super) fn came(&self) -> bool {
+        self.0.load(Ordering::SeqCst)
+    }
+}
+
+/// When a wait is first mentioned, and how often.
+const FIRST_WORD: Duration = Duration::from_secs(2);
+const NEXT_WORD: Duration = Duration::from_secs(10);
+
+/// Says that a lock is waited for, and stops waiting at an interrupt.
+pub(super) struct LockWait {
+    interrupt: Interrupt,
+    session: Arc<Session>,
+    said: std::sync::Mutex<Option<Instant>>,
+}
+
+impl LockWait {
+    pub(super) fn new(interrupt: Interrupt, session: Arc<Session>) -> Self {
+        Self { interrupt, session, said: std::sync::Mutex::default() }
+    }
+}
+
+impl Patience for LockWait {
+    fn waiting(&self, waited: Duration) {
+        let Ok(mut said) = self.said.lock() else { return };
+        let due = said.map_or(waited >= FIRST_WORD, |last| last.elapsed() >= NEXT_WORD);
+        if due {
+            *said = Some(Instant::now());
+            self.session.note(&Message::new("store-waiting").number("seconds", waited.as_secs()));
+        }
+    }
+
+    fn is_over(&self) -> bool {
+        self.interrupt.came()
+    }
+}

@@ -1,0 +1,138 @@
+//! `add`: from inputs through the gate, an answer for each event once it is durable.
+//!
+//! One thread reads, unpacks, parses and takes fingerprints; this one commits batches and prints; the store's own thread
+//! writes. They meet in a [`queue`] that holds one batch.
+
+mod gate;
+mod inputs;
+mod interrupt;
+mod progress;
+mod queue;
+mod read;
+
+use std::io::{self, Write as _};
+use std::sync::Arc;
+
+use cola_ia_core::intake::Intake;
+use cola_ia_core::store::StoreError;
+use cola_ia_core::verdict::Verdict;
+use cola_ia_store::sqlite::{Opened, Options, SqliteStore};
+
+use crate::cli::add::{AddOptions, Refusals, Tally, push_answer, push_preview, push_refusal};
+use crate::cli::{Exit, Problem, Session};
+use crate::config::Settings;
+use crate::lang::Message;
+use gate::{Answers, DryRun, Gate};
+use interrupt::{Interrupt, LockWait};
+use progress::Progress;
+use queue::Queue;
+use read::Reading;
+
+/// Runs the command.
+///
+/// # Errors
+/// Where it could not be done, or not to its end; what was answered before is stored all the same, and running it again is
+/// safe.
+pub fn run(session: &Arc<Session>, options: &AddOptions, settings: &Settings) -> Result<Exit, Problem> {
+    let size = inputs::check(&options.inputs, &settings.db, options.rejects.as_deref())?;
+    let queue = Arc::new(Queue::default());
+    let interrupt = Interrupt::listen(&queue).map_err(|cause| Problem::failed(Message::new("signals").caused_by(&cause)))?;
+    let patience = Arc::new(LockWait::new(interrupt.clone(), Arc::clone(session)));
+    let store_options = Options { patience, ..crate::store::options(settings) };
+    let (gate, opened) = open(options, settings, &store_options).map_err(|error| Problem::from_store(&error))?;
+    crate::store::report_opened(session, settings, &opened, options.dry_run);
+
+    let progress = Progress::new(session, options, size);
+    let reading = Reading::start(options, settings, &queue, progress.bytes());
+    let mut answered = Answered::new(session, options, &progress);
+    let failed = answered.all(&gate, &queue).err();
+    queue.stop();
+    // Moves the log into the file: part of the work, before it is called done.
+    drop(gate);
+    progress.finish();
+    let mut tally = answered.tally;
+    let read = if failed.is_some() || interrupt.came() { None } else { Some(reading.finish(session, &mut tally)?) };
+    session.note(&tally.summary(options.dry_run));
+    if let Some(problem) = failed {
+        return Err(problem);
+    }
+    if interrupt.came() {
+        return Err(Problem::from_store(&StoreError::new(cola_ia_core::store::ErrorKind::Unavailable, "interrupted")));
+    }
+    tally.hints(options).iter().for_each(|hint| session.hint(hint));
+    Ok(if read.is_some_and(|read| read.broken) { Exit::Failed } else { tally.exit(options.fail_on_conflict) })
+}
+
+fn open(options: &AddOptions, settings: &Settings, store: &Options) -> Result<(Gate, Opened), StoreError> {
+    if options.dry_run {
+        let (dry_run, opened) = DryRun::open(&settings.db, store)?;
+        return Ok((Gate::DryRun(dry_run), opened));
+    }
+    let (store, opened) = SqliteStore::open(&settings.db, store)?;
+    Ok((Gate::Store(store), opened))
+}
+
+/// Commits and answers until the queue ends.
+struct Answered<'a> {
+    session: &'a Session,
+    options: &'a AddOptions,
+    progress: &'a Progress,
+    refusals: Refusals,
+    tally: Tally,
+    /// Text for stdout and for stderr, kept for its room.
+    out: String,
+    err: String,
+}
+
+impl<'a> Answered<'a> {
+    fn new(session: &'a Session, options: &'a AddOptions, progress: &'a Progress) -> Self {
+        let (refusals, tally) = (Refusals::default(), Tally::default());
+        Self { session, options, progress, refusals, tally, out: String::new(), err: String::new() }
+    }
+
+    fn all(&mut self, gate: &Gate, queue: &Queue) -> Result<(), Problem> {
+        while let Some(batch) = queue.take() {
+            let batch = Arc::new(batch);
+            let answers = gate.judge(&batch).map_err(|error| Problem::from_store(&error))?;
+            self.answer(&batch, &answers)?;
+            self.progress.batch(&self.tally);
+        }
+        Ok(())
+    }
+
+    /// Says what the gate said: it is durable now.
+    fn answer(&mut self, batch: &[Intake], answers: &Answers) -> Result<(), Problem> {
+        self.out.clear();
+        self.err.clear();
+        let (lang, json) = (&self.session.lang, self.options.json);
+        for (index, intake) in batch.iter().enumerate() {
+            match intake {
+                Intake::Delivery(delivery) => {
+                    let verdict = match answers {
+                        Answers::Receipts(receipts) => {
+                            push_answer(&mut self.out, lang, json, delivery, &receipts[index]);
+                            receipts[index].verdict
+                        }
+                        Answers::Verdicts(verdicts) => {
+                            push_preview(&mut self.out, lang, json, delivery, verdicts[index]);
+                            verdicts[index]
+                        }
+                    };
+                    self.tally.count(verdict, 1);
+                }
+                Intake::Refusal(refusal) => {
+                    push_refusal(&mut self.out, json, refusal);
+                    self.refusals.push(&mut self.err, lang, refusal);
+                    self.tally.count(Verdict::Invalid, refusal.count);
+                }
+            }
+        }
+        self.progress.hidden(|| {
+            // Where stderr is closed there is nobody left to tell.
+            let _ = io::stderr().write_all(self.err.as_bytes());
+            let mut stdout = io::stdout().lock();
+            stdout.write_all(self.out.as_bytes()).and_then(|()| stdout.flush())
+        })
+        .map_err(|cause| Problem::stdout(&cause))
+    }
+}

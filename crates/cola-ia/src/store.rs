@@ -1,0 +1,82 @@
+//! Opening the store that the settings name, and saying what that did.
+
+use cola_ia_store::sqlite::{Opened, Options, SqliteStore, TakenOver};
+
+use crate::cli::{Problem, Session};
+use crate::config::Settings;
+use crate::lang::Message;
+use crate::print::safe_line;
+
+/// How the settings say a store is opened.
+pub fn options(settings: &Settings) -> Options {
+    Options {
+        lock_wait: settings.lock_wait,
+        allow_network_filesystem: settings.allow_network_filesystem,
+        ..Options::default()
+    }
+}
+
+/// Opens the store for views.
+///
+/// # Errors
+/// As [`SqliteStore::view`].
+pub fn view(settings: &Settings) -> Result<SqliteStore, Problem> {
+    SqliteStore::view(&settings.db, &options(settings)).map_err(|error| Problem::from_store(&error))
+}
+
+/// Says what opening did, where it did something.
+pub fn report_opened(session: &Session, settings: &Settings, opened: &Opened, dry_run: bool) {
+    let path = settings.db.display().to_string();
+    if opened.created {
+        session.note(&Message::new("store-created").with("path", &path));
+    }
+    if let Some(migrated) = &opened.migrated {
+        session.note(
+            &Message::new("store-migrated")
+                .with("path", &path)
+                .number("from", migrated.from.into())
+                .number("to", migrated.to.into()),
+        );
+        for copy in &migrated.copies {
+            session.note(&Message::new("store-copy").with("path", copy.display()));
+        }
+    }
+    if let Some(taken) = &opened.taken_over {
+        report_taken_over(session, &path, taken, dry_run);
+    }
+}
+
+fn report_taken_over(session: &Session, path: &str, taken: &TakenOver, dry_run: bool) {
+    let key = if dry_run { "takeover-would" } else { "takeover-done" };
+    session.note(
+        &Message::new(key)
+            .with("path", path)
+            .number("pending", taken.pending)
+            .number("done", taken.done)
+            .number("held", taken.held),
+    );
+    if !dry_run {
+        session.note(&Message::new("store-copy").with("path", taken.copy.display()));
+    }
+    for id in &taken.mismatched {
+        session.alarm(&Message::new("takeover-mismatch").with("id", crate::print::id_on_a_line(id)));
+    }
+    for (id, state) in &taken.unknown_states {
+        session.alarm(
+            &Message::new("takeover-state").with("id", crate::print::id_on_a_line(id)).with("state", safe_line(state)),
+        );
+    }
+    if !taken.other_columns.is_empty() {
+        session.alarm(&Message::new("takeover-columns").with("columns", safe_line(&taken.other_columns.join(", "))));
+    }
+    for row in &taken.untaken {
+        let reason = Message::new(format!("refusal-{}", row.code.as_str()));
+        session.alarm(
+            &Message::new("takeover-untaken").with("row", row.rowid).message("reason", reason).with("code", row.code.as_str()),
+        );
+    }
+    let unnamed = taken.untaken_count - taken.untaken.len() as u64;
+    if unnamed > 0 {
+        session.alarm(&Message::new("takeover-untaken-more").number("count", unnamed));
+    }
+}

@@ -1,6 +1,5 @@
 //! `add`: what was asked for, and how its answers are said.
 
-use std::fmt::Write as _;
 use std::path::PathBuf;
 
 use cola_ia_core::event::{Delivery, Source};
@@ -10,8 +9,8 @@ use cola_ia_core::verdict::Verdict;
 use cola_ia_wire::{Entered, Refused};
 use serde::Serialize;
 
-use super::Exit;
 use super::errors::{refusal_hint, refusal_line};
+use super::{Exit, Session};
 use crate::lang::{Lang, Message};
 use crate::print::id_on_a_line;
 
@@ -94,18 +93,17 @@ pub struct Refusals {
 }
 
 impl Refusals {
-    /// Adds the lines for one refusal to `out`. A hint that was given before is not repeated.
-    pub fn push(&mut self, out: &mut String, lang: &Lang, refusal: &Refusal) {
-        out.push_str(&refusal_line(lang, refusal));
+    /// Adds the lines for one refusal to `out`. A hint that was given before is not repeated, and with `--quiet` none is given.
+    pub fn push(&mut self, out: &mut String, session: &Session, refusal: &Refusal) {
+        out.push_str(&refusal_line(&session.lang, refusal));
         out.push('\n');
-        if self.hinted.contains(&refusal.code) {
+        if session.quiet || self.hinted.contains(&refusal.code) {
             return;
         }
         self.hinted.push(refusal.code);
         let hint = refusal_hint(refusal);
-        if lang.has(hint.key()) {
-            // Writing to a string cannot fail.
-            let _ = writeln!(out, "{} {}", lang.t("label-hint", &[]), hint.in_prose(lang));
+        if session.lang.has(hint.key()) {
+            out.push_str(&session.hint_line(&hint));
         }
     }
 }
@@ -187,3 +185,6 @@ impl Tally {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

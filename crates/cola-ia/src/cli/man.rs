@@ -104,9 +104,18 @@ fn page(lang: &Lang, command: Clap, key: &str) -> String {
 }
 
 fn translate_headings(lang: &Lang, page: &str) -> String {
-    let mut out = String::with_capacity(page.len());
+    // Each section comes with the two lines that define the apostrophe; the first are enough.
+    const PREAMBLE: [&str; 2] = [r".ie \n(.g .ds Aq \(aq", r".el .ds Aq '"];
+    let mut out = format!("{}\n{}\n", PREAMBLE[0], PREAMBLE[1]);
+    let commands = format!(".SH {}", lang.t("heading-commands", &[]));
     for line in page.lines() {
         let key = match line {
+            _ if PREAMBLE.contains(&line) => continue,
+            _ if line == commands => {
+                out.push_str(&commands.to_uppercase());
+                out.push('\n');
+                continue;
+            }
             ".SH NAME" => "man-name",
             ".SH SYNOPSIS" => "man-synopsis",
             ".SH DESCRIPTION" => "man-description",

@@ -33,7 +33,7 @@ impl Session {
     pub fn warn(&self, warning: &Warning) {
         to_stderr(&labelled(&self.lang, "label-warning", Paint::Alarm, &warning.message, self.colour.stderr));
         if let Some(hint) = &warning.hint {
-            to_stderr(&labelled(&self.lang, "label-hint", Paint::Calm, hint, self.colour.stderr));
+            to_stderr(&self.hint_line(hint));
         }
     }
 
@@ -47,8 +47,13 @@ impl Session {
     /// Says what to do next, unless `--quiet`.
     pub fn hint(&self, message: &Message) {
         if !self.quiet {
-            to_stderr(&labelled(&self.lang, "label-hint", Paint::Calm, message, self.colour.stderr));
+            to_stderr(&self.hint_line(message));
         }
+    }
+
+    /// `hint: …` and a line feed.
+    pub(super) fn hint_line(&self, message: &Message) -> String {
+        labelled(&self.lang, "label-hint", Paint::Calm, message, self.colour.stderr)
     }
 }
 

@@ -42,12 +42,12 @@ pub(super) fn explain(error: &Error, takes_names: bool) -> Problem {
     let meant = [ContextKind::SuggestedArg, ContextKind::SuggestedSubcommand, ContextKind::SuggestedValue]
         .into_iter()
         .find_map(|kind| fact(error, kind));
-    let problem = match meant {
-        Some(meant) => problem.hint(Message::new("did-you-mean").with("meant", meant)),
-        None => problem.hint(Message::new("usage-see-help")),
-    };
     let may_be_a_name = takes_names && error.kind() == ErrorKind::UnknownArgument && arg.starts_with('-');
-    if may_be_a_name { problem.hint(Message::new("usage-after-dashes")) } else { problem }
+    match meant {
+        Some(meant) => problem.hint(Message::new("did-you-mean").with("meant", meant)),
+        None if may_be_a_name => problem.hint(Message::new("usage-after-dashes")),
+        None => problem.hint(Message::new("usage-see-help")),
+    }
 }
 
 fn fact(error: &Error, kind: ContextKind) -> Option<String> {

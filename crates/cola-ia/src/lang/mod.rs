@@ -133,7 +133,7 @@ impl Lang {
     }
 }
 
-/// The word for a verdict, as `contract` has it. The Spanish ones are what the article's script prints.
+/// The word for a verdict. The Spanish ones are what the article's script prints, and are a contract with scripts.
 pub const fn verdict_word(language: Language, verdict: Verdict) -> &'static str {
     match (language, verdict) {
         (Language::English, _) => verdict.as_str(),

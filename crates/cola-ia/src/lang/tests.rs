@@ -50,7 +50,9 @@ fn variables_of(expression: &ast::Expression<String>, found: &mut BTreeSet<Strin
     let inline = match expression {
         ast::Expression::Inline(inline) => inline,
         ast::Expression::Select { selector, variants } => {
-            variants.iter().for_each(|variant| variables(&variant.value, found));
+            for variant in variants {
+                variables(&variant.value, found);
+            }
             selector
         }
     };

@@ -11,8 +11,13 @@ use super::characters::{is_hidden, is_mark, push_escape};
 /// Not plain is an id that could break the line, be taken for another or be lost in a terminal: one with a quotation mark,
 /// a control, invisible, private or unassigned character, white space at an end (or other than U+0020 anywhere), a combining
 /// mark at its start, or not in normalisation form C. In the JSON string those characters are `\uXXXX`; in an id that is not
-/// in form C, everything outside ASCII is, so that it can be told from its composed twin. As a plain id has no quotation mark, the two kinds cannot be confused.
+/// in form C, everything outside ASCII is, so that it can be told from its composed twin. As a plain id has no quotation mark,
+/// the two kinds cannot be confused.
 pub fn id_on_a_line(id: &str) -> Cow<'_, str> {
+    let visible_ascii = |byte: u8| byte != b'"' && (b'!'..=b'~').contains(&byte);
+    if !id.is_empty() && id.bytes().all(visible_ascii) {
+        return Cow::Borrowed(id);
+    }
     let composed = is_nfc(id);
     let joins_what_is_before = id.chars().next().is_some_and(is_mark);
     let ends_in_space = id.trim().len() != id.len();
@@ -26,14 +31,17 @@ pub fn id_on_a_line(id: &str) -> Cow<'_, str> {
     }
     let mut out = String::with_capacity(id.len() + 16);
     out.push('"');
-    for (at, character) in id.char_indices() {
+    // A mark behind an escape, or behind the opening quotation mark, would join its last character.
+    let mut marks_join_ours = true;
+    for character in id.chars() {
+        let plain =
+            !is_hidden(character) && (composed || character.is_ascii()) && !(marks_join_ours && is_mark(character));
         match character {
             '"' | '\\' => out.extend(['\\', character]),
-            _ if is_hidden(character) => push_escape(&mut out, character),
-            _ if !composed && !character.is_ascii() => push_escape(&mut out, character),
-            _ if at == 0 && joins_what_is_before => push_escape(&mut out, character),
-            _ => out.push(character),
+            _ if plain => out.push(character),
+            _ => push_escape(&mut out, character),
         }
+        marks_join_ours = !plain || matches!(character, '"' | '\\');
     }
     out.push('"');
     Cow::Owned(out)
@@ -70,6 +78,8 @@ mod tests {
             ("ñ\u{ad}", r#""ñ\u00ad""#),
             ("caf\u{e9} cafe\u{301}", r#""caf\u00e9 cafe\u0301""#),
             ("\u{301}a", r#""\u0301a""#),
+            ("\n\u{303}", r#""\u000a\u0303""#),
+            ("\"\u{303}e\u{302}\u{303}", r#""\"\u0303e\u0302\u0303""#),
             ("a\u{34f}b", r#""a\u034fb""#),
             ("\u{1160}", r#""\u1160""#),
             ("a\u{2800}", r#""a\u2800""#),

@@ -1,1 +1,23 @@
-//! The JSON that cola-ia prints with `--json`.
+//! The JSON that cola-ia prints with `--json`, one object a line, and will speak over HTTP.
+//!
+//! - Every object carries `v`, the version of its shape: [`VERSION`]. Within a version, fields may be added and words may join
+//!   an open list (`code`, `reason`, `type`); a reader ignores what it does not know. Nothing is renamed or removed.
+//! - Words are English whatever the language of the prose: verdicts `new`, `duplicate`, `conflict`, `invalid`; states
+//!   `pending`, `running`, `done`, `failed`, `held`, `cancelled`.
+//! - All fields of a shape are always there, `null` where there is nothing to say; the only exception is
+//!   [`Entered::conflict`].
+//! - Instants are RFC 3339 in UTC with six digits, `2026-01-31T21:00:00.000000Z`. Fingerprints are SHA-256 in lower-case hex.
+//!   Numbers (`event`, `delivery`, `next`) are whole and below 2^63; ids are strings, byte for byte as they were sent.
+//!
+//! The shapes are shown with examples in `docs/JSON.md`. This crate must know neither storage nor transport.
+
+mod add;
+mod config;
+mod jobs;
+
+pub use add::{Entered, Refused};
+pub use config::SettingLine;
+pub use jobs::{Conflict, Delivery, Event, Job};
+
+/// The version of every shape here, its field `v`.
+pub const VERSION: u32 = 1;

@@ -1,0 +1,166 @@
+//! Jobs and their events.
+
+use std::borrow::Cow;
+
+use cola_ia_core::clock::Timestamp;
+use cola_ia_core::event::EventType;
+use cola_ia_core::store::{ConflictView, DeliveryView, EventHistory, JobSummary};
+use serde::{Deserialize, Serialize};
+
+use crate::VERSION;
+
+/// A job and the identity of its event: a line of `jobs --json`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Job<'a> {
+    /// [`VERSION`].
+    pub v: u32,
+    /// The event's number; the job has the same. Lists are ordered by it, newest first, and `--after` takes it.
+    pub event: i64,
+    /// The event's source.
+    #[serde(borrow)]
+    pub source: Cow<'a, str>,
+    /// The event's id.
+    #[serde(borrow)]
+    pub id: Cow<'a, str>,
+    /// What kind of event the sender says it is.
+    #[serde(borrow)]
+    pub r#type: Option<Cow<'a, str>>,
+    /// `pending`, `running`, `done`, `failed`, `held` or `cancelled`.
+    #[serde(borrow)]
+    pub state: Cow<'a, str>,
+    /// Why the job is held or failed, a stable code.
+    #[serde(borrow)]
+    pub reason: Option<Cow<'a, str>>,
+    /// The run, from 1.
+    pub run: u32,
+    /// Attempts of this run so far.
+    pub attempts: u32,
+    /// The resource that the job made.
+    #[serde(borrow)]
+    pub resource_id: Option<Cow<'a, str>>,
+    /// When the event happened at the provider, as the provider says.
+    pub time: Option<String>,
+    /// When the event entered.
+    pub received_at: String,
+    /// When a pending job may be claimed.
+    pub due_at: Option<String>,
+}
+
+impl<'a> Job<'a> {
+    /// The line for a job.
+    pub fn new(job: &'a JobSummary) -> Self {
+        Self {
+            v: VERSION,
+            event: job.event.0,
+            source: Cow::Borrowed(job.source.as_str()),
+            id: Cow::Borrowed(&job.id),
+            r#type: job.event_type.as_ref().map(EventType::as_str).map(Cow::Borrowed),
+            state: Cow::Borrowed(job.state.as_str()),
+            reason: (!job.reason.is_empty()).then_some(Cow::Borrowed(&job.reason)),
+            run: job.run,
+            attempts: job.attempts,
+            resource_id: job.resource_id.as_deref().map(Cow::Borrowed),
+            time: job.time.map(Timestamp::to_rfc3339),
+            received_at: job.received_at.to_rfc3339(),
+            due_at: job.due_at.map(Timestamp::to_rfc3339),
+        }
+    }
+}
+
+/// An event with all that happened to its identity: a line of `show --json`. It has the fields of [`Job`] and these.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Event<'a> {
+    /// The job and the identity.
+    #[serde(flatten, borrow)]
+    pub job: Job<'a>,
+    /// The content that entered; `null` once pruned or erased.
+    #[serde(borrow)]
+    pub text: Option<Cow<'a, str>>,
+    /// SHA-256 of the content that entered.
+    pub fingerprint: String,
+    /// How often the same content was delivered again.
+    pub duplicates: u64,
+    /// The other contents that came under this identity, by number; at most 100.
+    #[serde(borrow)]
+    pub conflicts: Vec<Conflict<'a>>,
+    /// The latest deliveries after the first, newest first; at most 100.
+    #[serde(borrow)]
+    pub deliveries: Vec<Delivery<'a>>,
+}
+
+impl<'a> Event<'a> {
+    /// The line for an event.
+    pub fn new(history: &'a EventHistory) -> Self {
+        Self {
+            job: Job::new(&history.job),
+            text: history.text.as_deref().map(Cow::Borrowed),
+            fingerprint: history.fingerprint.to_string(),
+            duplicates: history.duplicates,
+            conflicts: history.conflicts.iter().map(Conflict::new).collect(),
+            deliveries: history.deliveries.iter().map(Delivery::new).collect(),
+        }
+    }
+}
+
+/// Another content under a known identity.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Conflict<'a> {
+    /// From 1 within the event.
+    pub number: u32,
+    /// SHA-256 of the other content.
+    pub fingerprint: String,
+    /// The other content; `null` once pruned or erased.
+    #[serde(borrow)]
+    pub text: Option<Cow<'a, str>>,
+    /// How often it came.
+    pub count: u64,
+    /// When it came first.
+    pub first_at: String,
+    /// When it came last.
+    pub last_at: String,
+}
+
+impl<'a> Conflict<'a> {
+    fn new(conflict: &'a ConflictView) -> Self {
+        Self {
+            number: conflict.number,
+            fingerprint: conflict.fingerprint.to_string(),
+            text: conflict.text.as_deref().map(Cow::Borrowed),
+            count: conflict.count,
+            first_at: conflict.first_at.to_rfc3339(),
+            last_at: conflict.last_at.to_rfc3339(),
+        }
+    }
+}
+
+/// One delivery that did not make its event.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Delivery<'a> {
+    /// Its number.
+    pub number: i64,
+    /// `duplicate` or `conflict`.
+    #[serde(borrow)]
+    pub verdict: Cow<'a, str>,
+    /// When it was received.
+    pub received_at: String,
+    /// When it happened at the provider, as this delivery says.
+    pub time: Option<String>,
+    /// The number of the conflict that it belongs to.
+    pub conflict: Option<u32>,
+    /// Where it was read; only kept for a conflict.
+    #[serde(borrow)]
+    pub origin: Option<Cow<'a, str>>,
+}
+
+impl<'a> Delivery<'a> {
+    fn new(delivery: &'a DeliveryView) -> Self {
+        Self {
+            number: delivery.number.0,
+            verdict: Cow::Borrowed(delivery.verdict.as_str()),
+            received_at: delivery.received_at.to_rfc3339(),
+            time: delivery.time.map(Timestamp::to_rfc3339),
+            conflict: delivery.conflict,
+            origin: delivery.origin.as_deref().map(Cow::Borrowed),
+        }
+    }
+}

@@ -1,0 +1,465 @@
+//! The command line: its shape, with every word of its help from the catalogue, and what a person asked for.
+//!
+//! The parser only splits; values are read here, so that each mistake is told in our words.
+
+use std::ffi::{OsStr, OsString};
+use std::path::PathBuf;
+
+use clap::builder::{StyledStr, Styles};
+use clap::{Arg, ArgAction, ArgMatches, Command as Clap, value_parser};
+use clap_complete::Shell;
+use cola_ia_core::event::Source;
+use cola_ia_core::intake::EventNumber;
+use cola_ia_core::job::JobState;
+use cola_ia_core::store::{JobFilter, PageRequest};
+use cola_ia_core::verdict::Verdict;
+
+use super::Problem;
+use super::add::{AddOptions, Input};
+use super::jobs::JobsOptions;
+use super::show::ShowOptions;
+use crate::config::{Flags, nearest};
+use crate::lang::{Lang, Language, Message, state_from_word, state_word, verdict_word};
+use crate::print::ColourChoice;
+
+/// What a person asked for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Invocation {
+    /// What the flags say about settings.
+    pub flags: Flags,
+    /// `--color`.
+    pub colour: ColourChoice,
+    /// `--quiet`.
+    pub quiet: bool,
+    /// The command.
+    pub command: Command,
+}
+
+/// A command and its options.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Command {
+    /// `init`
+    Init,
+    /// `add`
+    Add(AddOptions),
+    /// `jobs`
+    Jobs(JobsOptions),
+    /// `show`
+    Show(ShowOptions),
+    /// `config show`
+    ConfigShow {
+        /// `--origin`
+        origin: bool,
+        /// `--json`
+        json: bool,
+    },
+    /// `config check`
+    ConfigCheck,
+    /// `id`
+    Id {
+        /// `-n`
+        count: u32,
+    },
+    /// `completions`
+    Completions(Shell),
+    /// `man`
+    Man(ManOptions),
+    /// `help`
+    Help(Vec<String>),
+}
+
+/// What `man` writes.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum ManOptions {
+    /// One page to stdout: of this command, or of the program.
+    Page(Vec<String>),
+    /// All pages into this folder.
+    Folder(PathBuf),
+}
+
+/// Jobs on a page where nothing else is said.
+const PAGE_DEFAULT: u32 = 50;
+/// The most jobs on a page.
+const PAGE_MAX: u32 = 1_000;
+/// General options stand below those of the command, in one order everywhere.
+const GENERAL_ORDER: usize = 900;
+/// The most ids at once.
+const IDS_MAX: u32 = 1_000_000;
+
+/// The shape of the command line in the language of prose.
+pub fn command(lang: &Lang) -> Clap {
+    let make = Make { lang };
+    let command = make
+        .command("cola-ia", "cola-ia")
+        .subcommand_required(true)
+        .arg_required_else_help(true)
+        .args(make.global_options())
+        .subcommand(make.command("init", "init"))
+        .subcommand(make.add())
+        .subcommand(make.jobs())
+        .subcommand(make.show())
+        .subcommand(make.config())
+        .subcommand(make.command("id", "id").arg(make.option("count", "value-number").short('n')))
+        .subcommand(
+            make.command("completions", "completions").arg(make.positional("shell", "value-shell").required(true)),
+        )
+        .subcommand(make.man())
+        .subcommand(make.command("help", "help").arg(make.positional("command", "value-command").num_args(0..)));
+    make.with_help_and_version(command)
+}
+
+struct Make<'a> {
+    lang: &'a Lang,
+}
+
+impl Make<'_> {
+    fn t(&self, key: &str) -> String {
+        self.lang.t(key, &[])
+    }
+
+    /// A command with its texts: `about-KEY`, `about-KEY-long`, `usage-KEY`, and if they exist `examples-KEY` and
+    /// `exit-codes-KEY`.
+    fn command(&self, name: &'static str, key: &str) -> Clap {
+        let about = self.t(&format!("about-{key}"));
+        let long_about = format!("{about}\n\n{}", self.t(&format!("about-{key}-long")));
+        let mut command = Clap::new(name)
+            .about(about)
+            .long_about(long_about)
+            .override_usage(self.t(&format!("usage-{key}")))
+            .help_template(self.template())
+            .styles(STYLES)
+            .version(env!("CARGO_PKG_VERSION"))
+            .disable_help_flag(true)
+            .disable_version_flag(true)
+            .disable_help_subcommand(true)
+            .subcommand_help_heading(self.t("heading-commands"));
+        let more = self.after_help(key);
+        if !more.is_empty() {
+            command = command.after_help(self.t("help-more")).after_long_help(StyledStr::from(more));
+        }
+        command
+    }
+
+    /// The two flags that every command has, after its own, so that its own head the help.
+    fn with_help_and_version(&self, command: Clap) -> Clap {
+        let general = |arg: Arg, at| arg.help_heading(self.t("heading-general")).display_order(GENERAL_ORDER + at);
+        command
+            .arg(general(self.flag("help").short('h').action(ArgAction::Help), 8))
+            .arg(general(self.flag("version").short('V').action(ArgAction::Version), 9))
+            .mut_subcommands(|sub| self.with_help_and_version(sub))
+    }
+
+    fn template(&self) -> StyledStr {
+        format!("{{about-with-newline}}\n{} {{usage}}\n\n{{all-args}}{{after-help}}", heading(&self.t("heading-usage")))
+            .into()
+    }
+
+    fn after_help(&self, key: &str) -> String {
+        after_help_sections(self.lang, key)
+            .into_iter()
+            .map(|(title, body)| format!("{}\n{}", heading(&format!("{title}:")), indented(&body)))
+            .collect::<Vec<_>>()
+            .join("\n\n")
+    }
+
+    fn global_options(&self) -> Vec<Arg> {
+        let options = [
+            self.option("db", "value-file"),
+            self.option("config", "value-file"),
+            self.option("lang", "value-lang"),
+            self.option("color", "value-when"),
+            self.flag("quiet").short('q'),
+        ];
+        let general = |(at, arg): (usize, Arg)| {
+            arg.global(true).help_heading(self.t("heading-general")).display_order(GENERAL_ORDER + at)
+        };
+        options.into_iter().enumerate().map(general).collect()
+    }
+
+    fn flag(&self, name: &'static str) -> Arg {
+        Arg::new(name)
+            .long(name)
+            .action(ArgAction::SetTrue)
+            .help(self.t(&format!("arg-{name}")))
+            .help_heading(self.t("heading-options"))
+    }
+
+    /// An option that takes a value, named by the catalogue's `value` key.
+    fn option(&self, name: &'static str, value: &str) -> Arg {
+        Arg::new(name)
+            .long(name)
+            .action(ArgAction::Set)
+            .value_parser(value_parser!(OsString))
+            .value_name(self.t(value))
+            .help(self.t(&format!("arg-{name}")))
+            .help_heading(self.t("heading-options"))
+    }
+
+    fn positional(&self, name: &'static str, value: &str) -> Arg {
+        Arg::new(name)
+            .value_parser(value_parser!(OsString))
+            .value_name(self.t(value))
+            .help(self.t(&format!("arg-{name}")))
+            .help_heading(self.t("heading-arguments"))
+    }
+
+    fn add(&self) -> Clap {
+        self.command("add", "add")
+            .arg(self.positional("inputs", "value-file").required(true).num_args(1..).action(ArgAction::Append))
+            .arg(self.option("source", "value-source"))
+            .arg(self.flag("json"))
+            .arg(self.option("fail-on", "value-verdict"))
+            .arg(self.option("rejects", "value-file"))
+            .arg(self.flag("dry-run"))
+            .arg(self.option("max-text-bytes", "value-size"))
+            .arg(self.flag("no-progress"))
+    }
+
+    fn jobs(&self) -> Clap {
+        self.command("jobs", "jobs")
+            .arg(self.option("state", "value-state").action(ArgAction::Append))
+            .arg(self.option("source", "value-source").help(self.t("arg-source-filter")))
+            .arg(self.option("limit", "value-number"))
+            .arg(self.option("after", "value-number"))
+            .arg(self.flag("json"))
+    }
+
+    fn show(&self) -> Clap {
+        self.command("show", "show")
+            .arg(self.positional("id", "value-id").required(true))
+            .arg(self.option("source", "value-source").help(self.t("arg-source-filter")))
+            .arg(self.flag("json"))
+    }
+
+    fn config(&self) -> Clap {
+        self.command("config", "config")
+            .subcommand_required(true)
+            .arg_required_else_help(true)
+            .subcommand(self.command("show", "config-show").arg(self.flag("origin")).arg(self.flag("json")))
+            .subcommand(self.command("check", "config-check"))
+    }
+
+    fn man(&self) -> Clap {
+        self.command("man", "man")
+            .arg(self.positional("command", "value-command").num_args(0..))
+            .arg(self.option("dir", "value-folder"))
+    }
+}
+
+/// Bold heads, plain everything else.
+const STYLES: Styles = Styles::plain()
+    .header(clap::builder::styling::Style::new().bold())
+    .usage(clap::builder::styling::Style::new().bold())
+    .literal(clap::builder::styling::Style::new().bold());
+
+fn heading(text: &str) -> String {
+    format!("\u{1b}[1m{text}\u{1b}[0m")
+}
+
+fn indented(text: &str) -> String {
+    text.lines()
+        .map(|line| if line.is_empty() { String::new() } else { format!("  {line}") })
+        .collect::<Vec<_>>()
+        .join("\n")
+}
+
+/// The sections that follow a command's options: title and body.
+pub(super) fn after_help_sections(lang: &Lang, key: &str) -> Vec<(String, String)> {
+    [("heading-examples", "examples"), ("heading-exit-codes", "exit-codes")]
+        .into_iter()
+        .map(|(title, family)| (title, format!("{family}-{key}")))
+        .filter(|(_, key)| lang.has(key))
+        .map(|(title, key)| (lang.t(title, &[]), lang.t(&key, &[])))
+        .collect()
+}
+
+/// What the parser made of the arguments.
+pub enum Parsed {
+    /// A command to run.
+    Run(Box<Invocation>),
+    /// A text to print on stdout: help or version.
+    Print(StyledStr),
+    /// Nothing was asked for: help, as an error.
+    Help(StyledStr),
+}
+
+/// Reads the arguments; the first is the program's name.
+///
+/// # Errors
+/// A usage mistake, told with what to do about it.
+pub fn parse(lang: &Lang, args: &[OsString]) -> Result<Parsed, Problem> {
+    use clap::error::ErrorKind as K;
+    let mut command = command(lang);
+    match command.try_get_matches_from_mut(args) {
+        Ok(matches) => read(&matches).map(|invocation| Parsed::Run(Box::new(invocation))),
+        Err(error) if error.kind() == K::DisplayHelp => Ok(Parsed::Print(error.render())),
+        Err(error) if error.kind() == K::DisplayVersion => {
+            Ok(Parsed::Print(format!("cola-ia {}\n", env!("CARGO_PKG_VERSION")).into()))
+        }
+        Err(error) if error.kind() == K::DisplayHelpOnMissingArgumentOrSubcommand => Ok(Parsed::Help(error.render())),
+        Err(error) => Err(super::usage::explain(&error, takes_names(args))),
+    }
+}
+
+/// Whether the command takes ids or files, whose names may start with a dash.
+fn takes_names(args: &[OsString]) -> bool {
+    args.iter().any(|arg| arg == "add" || arg == "show")
+}
+
+fn read(matches: &ArgMatches) -> Result<Invocation, Problem> {
+    let mut flags = Flags { config: path(matches, "config"), settings: Vec::new() };
+    flags.settings.extend(os(matches, "db").map(|value| ("db", value.to_owned())));
+    let colour = match text(matches, "color")? {
+        Some(word) => {
+            ColourChoice::from_word(word).ok_or_else(|| unknown_word("--color", word, &ColourChoice::WORDS))?
+        }
+        None => ColourChoice::default(),
+    };
+    let (name, matches) = matches.subcommand().unwrap_or(("help", matches));
+    let command = match name {
+        "init" => Command::Init,
+        "add" => {
+            flags.settings.extend(os(matches, "max-text-bytes").map(|value| ("max-text-bytes", value.to_owned())));
+            Command::Add(read_add(matches)?)
+        }
+        "jobs" => Command::Jobs(read_jobs(matches)?),
+        "show" => Command::Show(read_show(matches)?),
+        "config" => match matches.subcommand() {
+            Some(("show", matches)) => {
+                Command::ConfigShow { origin: matches.get_flag("origin"), json: matches.get_flag("json") }
+            }
+            _ => Command::ConfigCheck,
+        },
+        "id" => Command::Id { count: number(matches, "count", u64::from(IDS_MAX))?.map_or(1, |count| count as u32) },
+        "completions" => Command::Completions(read_shell(matches)?),
+        "man" => match path(matches, "dir") {
+            Some(folder) if !matches.contains_id("command") => Command::Man(ManOptions::Folder(folder)),
+            Some(_) => return Err(Problem::usage(Message::new("usage-man-both"))),
+            None => Command::Man(ManOptions::Page(words(matches, "command"))),
+        },
+        _ => Command::Help(words(matches, "command")),
+    };
+    Ok(Invocation { flags, colour, quiet: matches.get_flag("quiet"), command })
+}
+
+fn read_add(matches: &ArgMatches) -> Result<AddOptions, Problem> {
+    let inputs: Vec<Input> = matches
+        .get_many::<OsString>("inputs")
+        .into_iter()
+        .flatten()
+        .map(|name| if name == "-" { Input::Stdin } else { Input::File(name.into()) })
+        .collect();
+    if inputs.iter().filter(|input| **input == Input::Stdin).count() > 1 {
+        return Err(Problem::usage(Message::new("usage-stdin-twice")));
+    }
+    let rejects = path(matches, "rejects");
+    if let Some(rejects) = &rejects
+        && inputs.contains(&Input::File(rejects.clone()))
+    {
+        return Err(Problem::usage(Message::new("usage-rejects-is-input").with("path", rejects.display())));
+    }
+    let fail_on_conflict = match text(matches, "fail-on")? {
+        Some(word) if Language::ALL.iter().any(|language| verdict_word(*language, Verdict::Conflict) == word) => true,
+        Some(word) => return Err(unknown_word("--fail-on", word, &[Verdict::Conflict.as_str()])),
+        None => false,
+    };
+    Ok(AddOptions {
+        inputs,
+        source: source(matches)?,
+        json: matches.get_flag("json"),
+        fail_on_conflict,
+        rejects,
+        dry_run: matches.get_flag("dry-run"),
+        progress: !matches.get_flag("no-progress"),
+    })
+}
+
+fn read_jobs(matches: &ArgMatches) -> Result<JobsOptions, Problem> {
+    let mut states: Vec<JobState> = Vec::new();
+    for word in matches.get_many::<OsString>("state").into_iter().flatten() {
+        let word = utf8("--state", word)?;
+        let state = state_from_word(word).ok_or_else(|| {
+            let known: Vec<&str> = Language::ALL
+                .iter()
+                .flat_map(|language| JobState::ALL.map(|state| state_word(*language, state)))
+                .collect();
+            unknown_word("--state", word, &known)
+        })?;
+        if !states.contains(&state) {
+            states.push(state);
+        }
+    }
+    let limit = number(matches, "limit", u64::from(PAGE_MAX))?.map_or(PAGE_DEFAULT, |limit| limit as u32);
+    let below = number(matches, "after", i64::MAX as u64)?.map(|number| EventNumber(number as i64));
+    Ok(JobsOptions {
+        filter: JobFilter { source: source(matches)?, states },
+        page: PageRequest { below, limit },
+        json: matches.get_flag("json"),
+    })
+}
+
+fn read_show(matches: &ArgMatches) -> Result<ShowOptions, Problem> {
+    let id = text(matches, "id")?.unwrap_or_default().to_owned();
+    Ok(ShowOptions { id, source: source(matches)?, json: matches.get_flag("json") })
+}
+
+fn read_shell(matches: &ArgMatches) -> Result<Shell, Problem> {
+    const SHELLS: [&str; 5] = ["bash", "elvish", "fish", "powershell", "zsh"];
+    let word = text(matches, "shell")?.unwrap_or_default();
+    word.parse().map_err(|_| unknown_word("SHELL", word, &SHELLS))
+}
+
+fn source(matches: &ArgMatches) -> Result<Option<Source>, Problem> {
+    let Some(name) = text(matches, "source")? else { return Ok(None) };
+    Source::new(name).map(Some).map_err(|_| {
+        Problem::usage(
+            Message::new("setting-value")
+                .with("place", "--source")
+                .message("fault", Message::new("fault-source").with("value", name)),
+        )
+        .hint(Message::new("fault-source-hint"))
+    })
+}
+
+/// A whole number from 1 to `max`.
+fn number(matches: &ArgMatches, name: &'static str, max: u64) -> Result<Option<u64>, Problem> {
+    let Some(word) = text(matches, name)? else { return Ok(None) };
+    match word.parse::<u64>() {
+        Ok(number) if (1..=max).contains(&number) => Ok(Some(number)),
+        _ => Err(Problem::usage(
+            Message::new("usage-not-a-number").with("option", format!("--{name}")).with("value", word).with("max", max),
+        )),
+    }
+}
+
+fn os<'a>(matches: &'a ArgMatches, name: &str) -> Option<&'a OsStr> {
+    matches.get_one::<OsString>(name).map(OsString::as_os_str)
+}
+
+fn path(matches: &ArgMatches, name: &str) -> Option<PathBuf> {
+    os(matches, name).map(PathBuf::from)
+}
+
+fn text<'a>(matches: &'a ArgMatches, name: &'static str) -> Result<Option<&'a str>, Problem> {
+    os(matches, name).map(|value| utf8(name, value)).transpose()
+}
+
+fn words(matches: &ArgMatches, name: &str) -> Vec<String> {
+    matches.get_many::<OsString>(name).into_iter().flatten().map(|word| word.to_string_lossy().into_owned()).collect()
+}
+
+fn utf8<'a>(name: &str, value: &'a OsStr) -> Result<&'a str, Problem> {
+    value.to_str().ok_or_else(|| {
+        let message = Message::new("usage-not-utf8").with("option", name).with("value", value.to_string_lossy());
+        Problem::usage(message)
+    })
+}
+
+fn unknown_word(option: &str, word: &str, known: &[&str]) -> Problem {
+    let problem = Problem::usage(Message::new("usage-unknown-word").with("option", option).with("value", word))
+        .hint(Message::new("usage-known-words").with("known", known.join(", ")));
+    match nearest(word, known.iter().copied()) {
+        Some(meant) => problem.hint(Message::new("did-you-mean").with("meant", meant)),
+        None => problem,
+    }
+}

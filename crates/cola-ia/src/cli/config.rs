@@ -1,0 +1,73 @@
+//! `config show` and `config check`.
+
+use std::borrow::Cow;
+use std::fmt::Write as _;
+
+use cola_ia_wire::{SettingLine, VERSION};
+
+use super::add::push_json;
+use super::{Exit, Problem, Session, print};
+use crate::config::{Origin, Resolved, Settings, pasteable_line, redact_url};
+use crate::lang::{Lang, Message};
+use crate::print::safe_line;
+
+/// Prints the settings in force: TOML that can be pasted back, or one [`SettingLine`] a line.
+///
+/// # Errors
+/// stdout cannot be written.
+pub fn show(settings: &Settings, lang: &Lang, origin: bool, json: bool) -> Result<Exit, Problem> {
+    let mut out = String::new();
+    let width = settings.resolved.iter().map(|one| pasteable_line(one).chars().count()).max().unwrap_or_default();
+    for resolved in &settings.resolved {
+        if json {
+            push_json(&mut out, &json_line(resolved));
+        } else if origin {
+            let line = pasteable_line(resolved);
+            // Writing to a string cannot fail.
+            let _ = writeln!(out, "{line:<width$}  # {}", origin_in_prose(lang, &resolved.origin));
+        } else {
+            out.push_str(&pasteable_line(resolved));
+            out.push('\n');
+        }
+    }
+    print(&out)
+}
+
+/// Says that the settings are sound: they were read to get here.
+///
+/// # Errors
+/// stdout cannot be written.
+pub fn check(session: &Session, settings: &Settings) -> Result<Exit, Problem> {
+    let key = if settings.file.is_some() { "config-ok" } else { "config-ok-no-file" };
+    let file = settings.file.as_deref().unwrap_or(std::path::Path::new(crate::config::DEFAULT_FILE));
+    session.note(&Message::new(key).with("file", file.display()));
+    print("ok\n")
+}
+
+fn origin_in_prose(lang: &Lang, origin: &Origin) -> String {
+    match origin {
+        Origin::Flag(flag) => format!("--{flag}"),
+        Origin::Environment(variable) => (*variable).to_owned(),
+        Origin::File(path, line) => format!("{}:{line}", safe_line(&path.to_string_lossy())),
+        Origin::Default => lang.t("origin-default", &[]),
+    }
+}
+
+fn json_line(resolved: &Resolved) -> SettingLine<'_, serde_json::Value> {
+    use crate::config::Value as V;
+    let value = match &resolved.value {
+        _ if resolved.setting.secret => "***".into(),
+        V::Path(path) => redact_url(&path.to_string_lossy()).into(),
+        V::Source(source) => source.as_str().into(),
+        V::Bytes(bytes) => (*bytes).into(),
+        V::Duration(_) => crate::config::toml_literal(&resolved.value).trim_matches('"').into(),
+        V::Bool(value) => (*value).into(),
+    };
+    let (origin, place, line) = match &resolved.origin {
+        Origin::Flag(flag) => ("flag", Some(Cow::Owned(format!("--{flag}"))), None),
+        Origin::Environment(variable) => ("environment", Some(Cow::Borrowed(*variable)), None),
+        Origin::File(path, line) => ("file", Some(path.to_string_lossy()), Some(*line as u64)),
+        Origin::Default => ("default", None, None),
+    };
+    SettingLine { v: VERSION, setting: resolved.setting.name.into(), value, origin: origin.into(), place, line }
+}

@@ -1,0 +1,102 @@
+//! `jobs`: what was asked for, and the list.
+
+use cola_ia_core::clock::Timestamp;
+use cola_ia_core::job::JobState;
+use cola_ia_core::store::{JobFilter, JobPage, PageRequest};
+use cola_ia_wire::Job;
+
+use super::add::push_json;
+use crate::lang::{Lang, Message};
+use crate::print::{Paint, id_on_a_line};
+
+/// The options of `jobs`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct JobsOptions {
+    /// `--state`, `--source`
+    pub filter: JobFilter,
+    /// `--limit`, `--after`
+    pub page: PageRequest,
+    /// `--json`
+    pub json: bool,
+}
+
+/// One [`Job`] a line.
+pub fn as_json(page: &JobPage) -> String {
+    let mut out = String::new();
+    for job in &page.jobs {
+        push_json(&mut out, &Job::new(job));
+    }
+    out
+}
+
+/// The list for people: a head, then a line a job, in columns; nothing where there is no job. The id stands last, because
+/// it alone may hold spaces. Words and heads are those of stdout, never changed by the locale.
+pub fn as_table(lang: &Lang, page: &JobPage, colour: bool) -> String {
+    if page.jobs.is_empty() {
+        return String::new();
+    }
+    let head = ["column-event", "column-state", "column-source", "column-attempts", "column-received", "column-id"]
+        .map(|key| lang.word(key));
+    let rows: Vec<[String; 6]> = page
+        .jobs
+        .iter()
+        .map(|job| {
+            [
+                job.event.0.to_string(),
+                lang.state(job.state).to_owned(),
+                job.source.to_string(),
+                job.attempts.to_string(),
+                to_the_second(job.received_at),
+                id_on_a_line(&job.id).into_owned(),
+            ]
+        })
+        .collect();
+    let width =
+        |column: usize| rows.iter().chain([&head]).map(|row| row[column].chars().count()).max().unwrap_or_default();
+    let widths = [width(0), width(1), width(2), width(3), width(4)];
+    let mut out = Paint::Head.on(&row(&head, &widths, str::to_owned), colour);
+    out.push('\n');
+    for (cells, job) in rows.iter().zip(&page.jobs) {
+        out.push_str(&row(cells, &widths, |state| paint_of(job.state).on(state, colour)));
+        out.push('\n');
+    }
+    out
+}
+
+/// Numbers to the right, words to the left. Padding is put outside the state's colour, whose codes have a length too.
+fn row(cells: &[String; 6], widths: &[usize; 5], paint_state: impl Fn(&str) -> String) -> String {
+    let [event, state, source, attempts, received, id] = cells;
+    let [w_event, w_state, w_source, w_attempts, w_received] = *widths;
+    let padding = " ".repeat(w_state - state.chars().count());
+    let state = paint_state(state);
+    format!(
+        "{event:>w_event$}  {state}{padding}  {source:<w_source$}  {attempts:>w_attempts$}  {received:<w_received$}  {id}"
+    )
+}
+
+/// The colour of a state.
+pub(super) const fn paint_of(state: JobState) -> Paint {
+    match state {
+        JobState::Pending => Paint::Calm,
+        JobState::Running => Paint::Head,
+        JobState::Done => Paint::Good,
+        JobState::Failed => Paint::Bad,
+        JobState::Held => Paint::Alarm,
+        JobState::Cancelled => Paint::Faint,
+    }
+}
+
+/// `2026-01-31T21:00:00Z`: RFC 3339 without the fraction, cut.
+pub(super) fn to_the_second(instant: Timestamp) -> String {
+    let text = instant.to_rfc3339();
+    text.split_once('.').map_or(text.clone(), |(seconds, _)| format!("{seconds}Z"))
+}
+
+/// For stderr: how to get the next page, or that there is nothing.
+pub fn what_next(page: &JobPage) -> Option<Message> {
+    match page.next {
+        Some(next) => Some(Message::new("jobs-more-hint").with("next", next.0)),
+        None if page.jobs.is_empty() => Some(Message::new("jobs-none")),
+        None => None,
+    }
+}

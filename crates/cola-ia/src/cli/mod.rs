@@ -1,0 +1,153 @@
+//! The command line: parse, run, exit code.
+//!
+//! stdout is data, stderr is for people. Nothing below this module writes to either but through a [`Session`] or [`print`].
+
+pub mod add;
+pub mod args;
+pub mod config;
+pub mod errors;
+mod exit;
+pub mod id;
+pub mod init;
+pub mod jobs;
+pub mod man;
+mod problem;
+mod session;
+pub mod show;
+mod usage;
+
+use std::ffi::OsString;
+use std::io::Write as _;
+
+use clap::builder::StyledStr;
+use cola_ia_core::clock::{SystemClock, SystemEntropy};
+
+pub use exit::Exit;
+pub use problem::Problem;
+pub use session::Session;
+
+use crate::config::{Environment, NamedFile, Settings};
+use crate::lang::{Lang, choose};
+use crate::print::{Colour, ColourChoice};
+use args::{Command, Invocation, Parsed};
+
+/// Runs the command that the arguments ask for; the first is the program's name.
+pub fn run(args: impl IntoIterator<Item = OsString>, environment: Environment) -> Exit {
+    let args: Vec<OsString> = args.into_iter().collect();
+    let (choice, unknown_language) = choose(args.get(1..).unwrap_or_default(), |name| environment.var(name));
+    let mut session = Session {
+        lang: Lang::new(choice),
+        colour: colour(early_colour(&args), &environment),
+        quiet: false,
+        environment,
+    };
+    let outcome = match unknown_language {
+        Some(message) => Err(Problem::usage(message).hint(crate::lang::Message::new("usage-known-languages"))),
+        None => args::parse(&session.lang, &args),
+    };
+    let done = outcome.and_then(|parsed| match parsed {
+        Parsed::Run(invocation) => {
+            session.quiet = invocation.quiet;
+            session.colour = colour(invocation.colour, &session.environment);
+            dispatch(&session, &invocation)
+        }
+        Parsed::Print(text) => print(&styled(&text, session.colour.stdout)),
+        Parsed::Help(text) => {
+            // Where stderr is closed there is nobody left to tell.
+            let _ = std::io::stderr().write_all(styled(&text, session.colour.stderr).as_bytes());
+            Ok(Exit::Usage)
+        }
+    });
+    done.unwrap_or_else(|problem| {
+        session.problem(&problem);
+        problem.exit()
+    })
+}
+
+fn dispatch(session: &Session, invocation: &Invocation) -> Result<Exit, Problem> {
+    let load = |named| {
+        let settings = Settings::load(&invocation.flags, &session.environment, named)?;
+        settings.warnings.iter().for_each(|warning| session.warn(warning));
+        Ok::<_, Problem>(settings)
+    };
+    match &invocation.command {
+        Command::Init => {
+            let settings = load(NamedFile::MayBeMissing)?;
+            // WIRE: the store's own "open or make".
+            init::run(session, &invocation.flags, &settings, |_| Err(not_wired()))
+        }
+        Command::Add(_) | Command::Jobs(_) | Command::Show(_) => {
+            load(NamedFile::MustExist)?;
+            // WIRE: add, jobs and show with their options and these settings.
+            Err(Problem::from_store(&not_wired()))
+        }
+        Command::ConfigShow { origin, json } => {
+            config::show(&load(NamedFile::MustExist)?, &session.lang, *origin, *json)
+        }
+        Command::ConfigCheck => config::check(session, &load(NamedFile::MustExist)?),
+        Command::Id { count } => {
+            let mut out = String::new();
+            id::push_ids(&mut out, *count, &SystemClock, &SystemEntropy);
+            print(&out)
+        }
+        Command::Completions(shell) => {
+            let mut out = Vec::new();
+            clap_complete::generate(*shell, &mut args::command(&session.lang), "cola-ia", &mut out);
+            print(&String::from_utf8_lossy(&out))
+        }
+        Command::Man(options) => man::run(session, options),
+        Command::Help(words) => help(session, words),
+    }
+}
+
+// WIRE: gone once the store is wired.
+fn not_wired() -> cola_ia_core::store::StoreError {
+    cola_ia_core::store::StoreError::new(cola_ia_core::store::ErrorKind::Unavailable, "store_closed")
+}
+
+/// The long help of a command, as `COMMAND --help` prints it.
+fn help(session: &Session, words: &[String]) -> Result<Exit, Problem> {
+    let mut root = args::command(&session.lang);
+    root.build();
+    let mut command = &mut root;
+    for word in words {
+        let known: Vec<String> = command.get_subcommands().map(|sub| sub.get_name().to_owned()).collect();
+        let Some(sub) = command.find_subcommand_mut(word) else {
+            return Err(man::unknown_command(&words.join(" "), known.iter().map(String::as_str)));
+        };
+        command = sub;
+    }
+    let text = command.render_long_help();
+    print(&styled(&text, session.colour.stdout))
+}
+
+fn styled(text: &StyledStr, colour: bool) -> String {
+    let text = if colour { text.ansi().to_string() } else { text.to_string() };
+    if text.ends_with('\n') { text } else { text + "\n" }
+}
+
+fn colour(choice: ColourChoice, environment: &Environment) -> Colour {
+    Colour::decide(choice, |name| environment.var(name), environment.terminals)
+}
+
+/// `--color` before the parser has run: help and usage mistakes are coloured too. A mistake in it is found later.
+fn early_colour(args: &[OsString]) -> ColourChoice {
+    let mut args = args.iter().take_while(|arg| *arg != "--").filter_map(|arg| arg.to_str());
+    while let Some(arg) = args.next() {
+        let word = if arg == "--color" { args.next() } else { arg.strip_prefix("--color=") };
+        if let Some(choice) = word.and_then(ColourChoice::from_word) {
+            return choice;
+        }
+    }
+    ColourChoice::Auto
+}
+
+/// Writes data to stdout.
+///
+/// # Errors
+/// It cannot be written; a reader that has gone away is told apart.
+pub(crate) fn print(text: &str) -> Result<Exit, Problem> {
+    let mut stdout = std::io::stdout().lock();
+    stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush()).map_err(|error| Problem::stdout(&error))?;
+    Ok(Exit::Done)
+}

@@ -1,0 +1,191 @@
+use cola_ia_core::event::Fingerprint;
+use cola_ia_core::intake::{DeliveryNumber, EventNumber};
+use cola_ia_core::job::JobState;
+use cola_ia_core::store::{JobPage, JobSummary};
+use cola_ia_core::verdict::Verdict;
+
+use super::*;
+use crate::cli::jobs;
+use crate::lang::{Choice, Language};
+
+const MINUTE: i64 = 60_000_000;
+const START: i64 = 1_769_893_200_000_000;
+
+fn job(event: i64, id: &str, state: JobState) -> JobSummary {
+    JobSummary {
+        event: EventNumber(event),
+        source: Source::default(),
+        id: id.to_owned(),
+        event_type: None,
+        state,
+        reason: String::new(),
+        run: 1,
+        attempts: 0,
+        resource_id: None,
+        time: None,
+        received_at: Timestamp::from_micros(START),
+        due_at: None,
+    }
+}
+
+fn full() -> EventHistory {
+    let mut job = job(7, "idea-42", JobState::Held);
+    job.source = Source::new("form").unwrap();
+    job.event_type = EventType::new("idea\u{202e}").ok();
+    job.reason = "effect_unknown".to_owned();
+    job.attempts = 3;
+    job.resource_id = Some("post-9".to_owned());
+    job.time = Some(Timestamp::from_micros(START - 90 * MINUTE));
+    job.due_at = Some(Timestamp::from_micros(START + MINUTE));
+    EventHistory {
+        job,
+        text: Some("Comparar dos modelos\n\nen mi producto\u{1b}[2J".to_owned()),
+        fingerprint: Fingerprint::of("a"),
+        duplicates: 1,
+        conflicts: vec![
+            ConflictView {
+                number: 1,
+                fingerprint: Fingerprint::of("b"),
+                text: Some("Publicar sin revisión humana".to_owned()),
+                count: 2,
+                first_at: Timestamp::from_micros(START + MINUTE),
+                last_at: Timestamp::from_micros(START + 2 * MINUTE),
+            },
+            ConflictView {
+                number: 2,
+                fingerprint: Fingerprint::of("c"),
+                text: None,
+                count: 1,
+                first_at: Timestamp::from_micros(START + MINUTE),
+                last_at: Timestamp::from_micros(START + MINUTE),
+            },
+        ],
+        deliveries: vec![
+            DeliveryView {
+                number: DeliveryNumber(9),
+                verdict: Verdict::Conflict,
+                received_at: Timestamp::from_micros(START + 2 * MINUTE),
+                time: None,
+                conflict: Some(1),
+                origin: Some("eventos.jsonl:3".to_owned()),
+            },
+            DeliveryView {
+                number: DeliveryNumber(8),
+                verdict: Verdict::Duplicate,
+                received_at: Timestamp::from_micros(START + MINUTE),
+                time: None,
+                conflict: None,
+                origin: None,
+            },
+        ],
+    }
+}
+
+fn bare() -> EventHistory {
+    let mut job = job(1, "a ", JobState::Pending);
+    job.time = Some(Timestamp::from_micros(START + 1_500_000));
+    EventHistory {
+        job,
+        text: None,
+        fingerprint: Fingerprint::of("a"),
+        duplicates: 0,
+        conflicts: Vec::new(),
+        deliveries: Vec::new(),
+    }
+}
+
+#[test]
+fn the_story_is_told_in_both_languages() {
+    for language in Language::ALL {
+        let story = as_story(&Lang::only(language), &[full(), bare()], false);
+        assert!(!story.contains('\u{1b}') && !story.contains('\u{202e}'));
+        insta::assert_snapshot!(format!("story-{}", language.tag()), story);
+    }
+}
+
+#[test]
+fn a_locale_changes_the_prose_of_a_story_and_not_its_words() {
+    let lang = Lang::new(Choice { prose: Language::English, words: Language::Spanish });
+    let story = as_story(&lang, &[full()], false);
+    assert!(story.starts_with("idea-42  retenido\n  source"), "{story}");
+    assert!(story.contains("conflicto  #1"), "{story}");
+}
+
+#[test]
+fn a_story_as_json_has_every_field() {
+    let json = as_json(&[full(), bare()]);
+    insta::assert_snapshot!("story-json", json);
+    for line in json.lines() {
+        let event: Event<'_> = serde_json::from_str(line).unwrap();
+        assert_eq!(event.job.v, 1);
+    }
+}
+
+fn page() -> JobPage {
+    let jobs = vec![
+        full().job,
+        job(6, "x", JobState::Pending),
+        job(5, "caf\u{e9} con leche", JobState::Running),
+        job(4, "cafe\u{301}", JobState::Cancelled),
+        job(3, "b", JobState::Done),
+    ];
+    JobPage { jobs, next: Some(EventNumber(3)) }
+}
+
+#[test]
+fn jobs_are_listed_in_columns() {
+    for language in Language::ALL {
+        let table = jobs::as_table(&Lang::only(language), &page(), false);
+        insta::assert_snapshot!(format!("jobs-{}", language.tag()), table);
+    }
+    let locale_only = Lang::new(Choice { prose: Language::English, words: Language::Spanish });
+    let spanish = Lang::only(Language::Spanish);
+    assert_eq!(jobs::as_table(&locale_only, &page(), false), jobs::as_table(&spanish, &page(), false));
+}
+
+#[test]
+fn colour_changes_nothing_but_colour() {
+    let lang = Lang::only(Language::Spanish);
+    let strip = |text: String| {
+        let mut parts = text.split("\u{1b}[");
+        let mut plain = parts.next().unwrap_or_default().to_owned();
+        plain.extend(parts.map(|part| part.split_once('m').unwrap().1));
+        plain
+    };
+    assert_eq!(strip(jobs::as_table(&lang, &page(), true)), jobs::as_table(&lang, &page(), false));
+    assert_eq!(strip(as_story(&lang, &[full()], true)), as_story(&lang, &[full()], false));
+}
+
+#[test]
+fn jobs_as_json_have_every_field() {
+    let json = jobs::as_json(&page());
+    insta::assert_snapshot!("jobs-json", json);
+    assert_eq!(json.lines().count(), 5);
+}
+
+#[test]
+fn more_pages_and_no_jobs_are_said() {
+    let english = Lang::only(Language::English);
+    let said = |page: &JobPage| jobs::what_next(page).map(|message| message.in_prose(&english));
+    assert_eq!(said(&page()).as_deref(), Some("there are more: --after 3"));
+    let empty = JobPage { jobs: Vec::new(), next: None };
+    assert_eq!(said(&empty).as_deref(), Some("no jobs"));
+    assert_eq!(jobs::as_table(&english, &empty, false), "");
+    assert_eq!(said(&JobPage { next: None, ..page() }), None);
+}
+
+#[test]
+fn a_length_of_time_is_told_in_its_two_largest_units() {
+    let cases = [
+        (0, "0.000 s"),
+        (1_250_999, "1.250 s"),
+        (59_999_999, "59.999 s"),
+        (4 * MINUTE, "4 min 0 s"),
+        (90 * MINUTE, "1 h 30 min"),
+        (51 * 60 * MINUTE, "2 d 3 h"),
+        (i64::MAX, "106751991 d 4 h"),
+    ];
+    for (micros, told) in cases {
+        assert_eq!(length(micros), told);
+    }
+}

@@ -1,0 +1,101 @@
+//! `cola-ia.toml`.
+
+use std::fs::File;
+use std::io::{ErrorKind, Read as _};
+use std::ops::Range;
+use std::path::{Path, PathBuf};
+
+use toml::de::DeTable;
+
+use super::{Environment, NamedFile, Origin, SETTINGS, Value, nearest};
+use crate::cli::{Exit, Problem};
+use crate::lang::Message;
+
+/// The file that is read where none is named.
+pub const DEFAULT_FILE: &str = "cola-ia.toml";
+/// The variable that names the file.
+pub const CONFIG_VAR: &str = "COLA_IA_CONFIG";
+/// No such file is anywhere near this; a mistaken path to something large must not fill the memory.
+const FILE_MAX_BYTES: u64 = 1 << 20;
+
+/// What the file says.
+#[derive(Debug, Default)]
+pub(super) struct Contents {
+    pub(super) path: Option<PathBuf>,
+    pub(super) entries: Vec<(&'static str, Value, Origin)>,
+}
+
+/// Reads the file that `--config` names, else the variable, else the one in the working folder if it is there.
+pub(super) fn read(flag: Option<&Path>, environment: &Environment, named: NamedFile) -> Result<Contents, Problem> {
+    let explicit = flag.map(Path::to_path_buf).or_else(|| environment.var_os(CONFIG_VAR).map(PathBuf::from));
+    let may_be_missing = explicit.is_none() || named == NamedFile::MayBeMissing;
+    let path = explicit.unwrap_or_else(|| DEFAULT_FILE.into());
+    let text = match read_bounded(&path) {
+        Ok(text) => text,
+        Err(error) if error.kind() == ErrorKind::NotFound && may_be_missing => return Ok(Contents::default()),
+        Err(error) => {
+            let missing = error.kind() == ErrorKind::NotFound;
+            let message = Message::new("config-unreadable").with("file", path.display()).caused_by(&error);
+            let problem = Problem::new(Exit::Usage, message);
+            return Err(if missing { problem.hint(Message::new("config-unreadable-hint")) } else { problem });
+        }
+    };
+    let entries = parse(&path, text.strip_prefix('\u{feff}').unwrap_or(&text))?;
+    Ok(Contents { path: Some(path), entries })
+}
+
+fn read_bounded(path: &Path) -> std::io::Result<String> {
+    let mut text = String::new();
+    File::open(path)?.take(FILE_MAX_BYTES + 1).read_to_string(&mut text)?;
+    if text.len() as u64 > FILE_MAX_BYTES { Err(ErrorKind::FileTooLarge.into()) } else { Ok(text) }
+}
+
+fn parse(path: &Path, text: &str) -> Result<Vec<(&'static str, Value, Origin)>, Problem> {
+    let table = DeTable::parse(text).map_err(|error| {
+        let place = Place::of(text, error.span());
+        let message = Message::new("config-syntax").with("place", place.in_file(path)).with("cause", error.message());
+        Problem::new(Exit::Usage, message)
+    })?;
+    let mut keys: Vec<_> = table.get_ref().iter().collect();
+    keys.sort_by_key(|(key, _)| key.span().start);
+    let folder = path.parent().unwrap_or(Path::new(""));
+    let mut entries = Vec::new();
+    for (key, value) in keys {
+        let name = key.get_ref().as_ref();
+        let Some(setting) = SETTINGS.iter().find(|setting| setting.name == name) else {
+            let place = Place::of(text, Some(key.span())).in_file(path);
+            let problem =
+                Problem::new(Exit::Usage, Message::new("config-unknown-key").with("place", place).with("key", name));
+            return Err(match nearest(name, SETTINGS.iter().map(|setting| setting.name)) {
+                Some(meant) => problem.hint(Message::new("did-you-mean").with("meant", meant)),
+                None => problem.hint(Message::new("config-unknown-key-hint")),
+            });
+        };
+        let place = Place::of(text, Some(value.span()));
+        let parsed = setting
+            .kind
+            .parse_toml(value.get_ref(), folder)
+            .map_err(|fault| fault.at(&format!("{}: {name}", place.in_file(path))))?;
+        entries.push((setting.name, parsed, Origin::File(path.to_path_buf(), place.line)));
+    }
+    Ok(entries)
+}
+
+/// A line and a column, both from 1; the column counts characters.
+struct Place {
+    line: usize,
+    column: usize,
+}
+
+impl Place {
+    fn of(text: &str, span: Option<Range<usize>>) -> Self {
+        let at = text.floor_char_boundary(span.map_or(0, |span| span.start));
+        let before = &text[..at];
+        let line_start = before.rfind('\n').map_or(0, |newline| newline + 1);
+        Self { line: before.matches('\n').count() + 1, column: before[line_start..].chars().count() + 1 }
+    }
+
+    fn in_file(&self, path: &Path) -> String {
+        format!("{}:{}:{}", path.display(), self.line, self.column)
+    }
+}

@@ -1,0 +1,186 @@
+//! Settings: flags, then the environment, then `cola-ia.toml`, then defaults.
+//!
+//! One [table](SETTINGS) describes every setting; reading, `config show`, the file that `init` writes and the help come
+//! from it. Nothing here knows what the settings are for.
+
+mod environment;
+mod file;
+mod nearest;
+mod redact;
+mod table;
+mod value;
+mod write;
+
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use cola_ia_core::event::Source;
+use cola_ia_core::limits::{LINE_MAX_BYTES_CEILING, LINE_MAX_BYTES_DEFAULT};
+
+pub use environment::Environment;
+pub use file::{CONFIG_VAR, DEFAULT_FILE};
+pub use nearest::nearest;
+pub use redact::redact_url;
+pub use table::{Kind, RESERVED_VARS, SETTINGS, Setting};
+pub use value::Value;
+pub use write::{commented_file, pasteable_line, toml_literal};
+
+use crate::cli::Problem;
+use crate::lang::Message;
+
+/// Where a value came from.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Origin {
+    /// A flag, without its dashes.
+    Flag(&'static str),
+    /// A variable.
+    Environment(&'static str),
+    /// A file, as it was named, and the line from 1.
+    File(PathBuf, usize),
+    /// Nobody said anything.
+    Default,
+}
+
+/// A setting, its value and where that came from.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Resolved {
+    /// Which.
+    pub setting: &'static Setting,
+    /// The value in force.
+    pub value: Value,
+    /// Where it came from.
+    pub origin: Origin,
+}
+
+/// All settings, resolved.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Settings {
+    /// The store's file, as seen from the working folder.
+    pub db: PathBuf,
+    /// The source of events that name none.
+    pub default_source: Source,
+    /// Longest text.
+    pub max_text_bytes: usize,
+    /// Longest line.
+    pub max_line_bytes: usize,
+    /// How long to wait for a store that another process is writing.
+    pub lock_wait: Duration,
+    /// Whether a store on a network filesystem is opened all the same.
+    pub allow_network_filesystem: bool,
+    /// The same with their origins, in the order of the table.
+    pub resolved: Vec<Resolved>,
+    /// The file that was read.
+    pub file: Option<PathBuf>,
+    /// What is odd and no error: unknown `COLA_IA_*` variables, bounds that defeat each other.
+    pub warnings: Vec<Warning>,
+}
+
+/// A warning and what to do about it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Warning {
+    /// What is odd.
+    pub message: Message,
+    /// What to do.
+    pub hint: Option<Message>,
+}
+
+// A message holds texts and numbers only.
+impl Eq for Warning {}
+
+/// What the command line says about settings.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Flags {
+    /// `--config`.
+    pub config: Option<PathBuf>,
+    /// Flag (without dashes) and value of each setting that has one and was given.
+    pub settings: Vec<(&'static str, OsString)>,
+}
+
+/// Whether a file that was named must be there.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum NamedFile {
+    /// Yes.
+    MustExist,
+    /// No: `init` is about to write it.
+    MayBeMissing,
+}
+
+impl Settings {
+    /// Resolves every setting.
+    ///
+    /// # Errors
+    /// The first value that is not what its setting takes, an unknown key, a file that cannot be read.
+    pub fn load(flags: &Flags, environment: &Environment, named: NamedFile) -> Result<Self, Problem> {
+        let file = file::read(flags.config.as_deref(), environment, named)?;
+        let mut resolved = Vec::with_capacity(SETTINGS.len());
+        for setting in &SETTINGS {
+            let (value, origin) = first_said(setting, flags, environment, &file.entries)?;
+            resolved.push(Resolved { setting, value, origin });
+        }
+        let mut warnings = environment.unknown_variables();
+        warnings.extend(settle_line_bound(&mut resolved));
+        Ok(Self::from_resolved(resolved, file.path, warnings))
+    }
+
+    fn from_resolved(resolved: Vec<Resolved>, file: Option<PathBuf>, warnings: Vec<Warning>) -> Self {
+        // The table says which kind each name has, so the other arms are never taken; a test reads the defaults.
+        let value = |name: &str| resolved.iter().find(|entry| entry.setting.name == name).map(|entry| &entry.value);
+        let bytes = |name: &str| value(name).and_then(Value::as_bytes).unwrap_or_default();
+        Self {
+            db: value("db").and_then(Value::as_path).map(Path::to_path_buf).unwrap_or_default(),
+            default_source: value("default_source").and_then(Value::as_source).unwrap_or_default(),
+            max_text_bytes: bytes("max_text_bytes"),
+            max_line_bytes: bytes("max_line_bytes"),
+            lock_wait: value("lock_wait").and_then(Value::as_duration).unwrap_or_default(),
+            allow_network_filesystem: value("allow_network_filesystem").and_then(Value::as_bool).unwrap_or_default(),
+            resolved,
+            file,
+            warnings,
+        }
+    }
+}
+
+/// The first of flag, variable, file and default that says anything.
+fn first_said(
+    setting: &'static Setting,
+    flags: &Flags,
+    environment: &Environment,
+    entries: &[(&'static str, Value, Origin)],
+) -> Result<(Value, Origin), Problem> {
+    if let Some(flag) = setting.flag
+        && let Some((_, text)) = flags.settings.iter().find(|(known, _)| *known == flag)
+    {
+        let value = setting.kind.parse_text(text).map_err(|fault| fault.at(&format!("--{flag}")))?;
+        return Ok((value, Origin::Flag(flag)));
+    }
+    if let Some(text) = environment.var_os(setting.env) {
+        let value = setting.kind.parse_text(&text).map_err(|fault| fault.at(setting.env))?;
+        return Ok((value, Origin::Environment(setting.env)));
+    }
+    if let Some((_, value, origin)) = entries.iter().find(|(known, ..)| *known == setting.name) {
+        return Ok((value.clone(), origin.clone()));
+    }
+    let value = setting.kind.parse_text(setting.default.as_ref()).map_err(|fault| fault.at(setting.name))?;
+    Ok((value, Origin::Default))
+}
+
+/// The longest line follows the longest text where nobody says otherwise: six bytes for each byte of text, as in `\u00e9`,
+/// and what the default leaves for other fields. A bound that was given and is below that of the text gets a warning.
+fn settle_line_bound(resolved: &mut [Resolved]) -> Option<Warning> {
+    let text = resolved.iter().find(|entry| entry.setting.name == "max_text_bytes")?.value.as_bytes()?;
+    let line = resolved.iter_mut().find(|entry| entry.setting.name == "max_line_bytes")?;
+    if line.origin == Origin::Default {
+        let room = text.saturating_mul(6).saturating_add(2 << 20);
+        line.value = Value::Bytes(room.clamp(LINE_MAX_BYTES_DEFAULT, LINE_MAX_BYTES_CEILING) as u64);
+        return None;
+    }
+    let bound = line.value.as_bytes()?;
+    (bound < text).then(|| Warning {
+        message: Message::new("warning-line-bound").number("line", bound as u64).number("text", text as u64),
+        hint: Some(Message::new("warning-line-bound-hint")),
+    })
+}
+
+#[cfg(test)]
+mod tests;

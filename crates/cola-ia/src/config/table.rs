@@ -1,0 +1,120 @@
+//! The one description of every setting.
+
+use std::time::Duration;
+
+use cola_ia_core::limits::{LINE_MAX_BYTES_CEILING, TEXT_MAX_BYTES_CEILING};
+
+/// A setting.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Setting {
+    /// Its key in `cola-ia.toml`.
+    pub name: &'static str,
+    /// Its variable.
+    pub env: &'static str,
+    /// Its flag, without dashes.
+    pub flag: Option<&'static str>,
+    /// What it takes.
+    pub kind: Kind,
+    /// The default, as one would write it in the variable.
+    pub default: &'static str,
+    /// The catalogue's key of its explanation.
+    pub about: &'static str,
+    /// Whether its value is never printed.
+    pub secret: bool,
+}
+
+/// What a setting takes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Kind {
+    /// The path of a store's file. A relative one in a file is relative to that file's folder.
+    Store,
+    /// The name of a source.
+    Source,
+    /// A size: a whole number of bytes, or text such as `8MiB`.
+    Bytes {
+        /// The least.
+        min: u64,
+        /// The most.
+        max: u64,
+    },
+    /// A length of time such as `60s`.
+    Duration {
+        /// The most; the least is 0.
+        max: Duration,
+    },
+    /// `true` or `false`.
+    Bool,
+}
+
+/// Every setting, in the order in which people read them.
+pub const SETTINGS: [Setting; 6] = [
+    Setting {
+        name: "db",
+        env: "COLA_IA_DB",
+        flag: Some("db"),
+        kind: Kind::Store,
+        default: "cola_ia.sqlite3",
+        about: "setting-db",
+        secret: false,
+    },
+    Setting {
+        name: "default_source",
+        env: "COLA_IA_DEFAULT_SOURCE",
+        flag: None,
+        kind: Kind::Source,
+        default: cola_ia_core::event::Source::DEFAULT,
+        about: "setting-default-source",
+        secret: false,
+    },
+    Setting {
+        name: "max_text_bytes",
+        env: "COLA_IA_MAX_TEXT_BYTES",
+        flag: Some("max-text-bytes"),
+        kind: Kind::Bytes { min: 1, max: TEXT_MAX_BYTES_CEILING as u64 },
+        default: "1MiB",
+        about: "setting-max-text-bytes",
+        secret: false,
+    },
+    Setting {
+        name: "max_line_bytes",
+        env: "COLA_IA_MAX_LINE_BYTES",
+        flag: None,
+        kind: Kind::Bytes { min: 1, max: LINE_MAX_BYTES_CEILING as u64 },
+        default: "8MiB",
+        about: "setting-max-line-bytes",
+        secret: false,
+    },
+    Setting {
+        name: "lock_wait",
+        env: "COLA_IA_LOCK_WAIT",
+        flag: None,
+        kind: Kind::Duration { max: Duration::from_hours(24) },
+        default: "60s",
+        about: "setting-lock-wait",
+        secret: false,
+    },
+    Setting {
+        name: "allow_network_filesystem",
+        env: "COLA_IA_ALLOW_NETWORK_FILESYSTEM",
+        flag: None,
+        kind: Kind::Bool,
+        default: "false",
+        about: "setting-allow-network-filesystem",
+        secret: false,
+    },
+];
+
+/// Variables that a worker's command is given. They are no settings, and no mistake where they are set.
+pub const RESERVED_VARS: [&str; 11] = [
+    "COLA_IA_SOURCE",
+    "COLA_IA_ID",
+    "COLA_IA_TYPE",
+    "COLA_IA_JOB",
+    "COLA_IA_RUN",
+    "COLA_IA_ATTEMPT",
+    "COLA_IA_LEASE",
+    "COLA_IA_KEY",
+    "COLA_IA_RESULT",
+    "COLA_IA_SOCKET",
+    "COLA_IA_EFFECT_KEY",
+];

@@ -1,0 +1,246 @@
+use std::fs;
+
+use super::*;
+use crate::cli::Exit;
+use crate::lang::{Lang, Language};
+
+/// A folder with this `cola-ia.toml`, and the flag that names it.
+fn folder_with(text: &str) -> (tempfile::TempDir, Flags) {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("cola-ia.toml");
+    fs::write(&path, text).unwrap();
+    (folder, Flags { config: Some(path), settings: Vec::new() })
+}
+
+fn load(flags: &Flags, vars: &[(&str, &str)]) -> Result<Settings, Problem> {
+    Settings::load(flags, &Environment::with(vars), NamedFile::MustExist)
+}
+
+/// What is said about this file, with its folder taken out.
+fn mistake(text: &str) -> String {
+    let (folder, flags) = folder_with(text);
+    let problem = load(&flags, &[]).unwrap_err();
+    assert_eq!(problem.exit(), Exit::Usage);
+    let said = problem.render(&Lang::only(Language::English), false);
+    said.replace(&format!("{}/", folder.path().display()), "")
+}
+
+fn none() -> Flags {
+    let (_folder, flags) = folder_with("");
+    // The folder is gone, so nothing is read; `MayBeMissing` lets that pass.
+    flags
+}
+
+fn defaults_with(vars: &[(&str, &str)]) -> Result<Settings, Problem> {
+    Settings::load(&none(), &Environment::with(vars), NamedFile::MayBeMissing)
+}
+
+#[test]
+fn defaults_are_what_the_documents_say() {
+    let settings = defaults_with(&[]).unwrap();
+    assert_eq!(settings.db, PathBuf::from("cola_ia.sqlite3"));
+    assert_eq!(settings.default_source, Source::default());
+    assert_eq!(settings.max_text_bytes, cola_ia_core::limits::TEXT_MAX_BYTES_DEFAULT);
+    assert_eq!(settings.max_line_bytes, LINE_MAX_BYTES_DEFAULT);
+    assert_eq!(settings.lock_wait, Duration::from_mins(1));
+    assert!(!settings.allow_network_filesystem);
+    assert!(settings.resolved.iter().all(|one| one.origin == Origin::Default));
+    assert!(settings.warnings.is_empty() && settings.file.is_none());
+}
+
+#[test]
+fn a_flag_wins_over_the_environment_and_that_over_the_file() {
+    let (folder, mut flags) = folder_with("\n# a comment\ndb = \"a.db\"\nlock_wait = \"1s\"\n");
+    let settings = load(&flags, &[]).unwrap();
+    assert_eq!(settings.db, folder.path().join("a.db"));
+    assert_eq!(settings.resolved[0].origin, Origin::File(folder.path().join("cola-ia.toml"), 3));
+    let vars = [("COLA_IA_DB", "b.db"), ("COLA_IA_LOCK_WAIT", "")];
+    let settings = load(&flags, &vars).unwrap();
+    assert_eq!((settings.db, settings.lock_wait), (PathBuf::from("b.db"), Duration::from_secs(1)));
+    assert_eq!(settings.resolved[0].origin, Origin::Environment("COLA_IA_DB"));
+    flags.settings.push(("db", "c.db".into()));
+    let settings = load(&flags, &vars).unwrap();
+    assert_eq!((settings.db, &settings.resolved[0].origin), (PathBuf::from("c.db"), &Origin::Flag("db")));
+}
+
+#[test]
+fn an_absolute_path_in_the_file_stays() {
+    let (_folder, flags) = folder_with("db = \"/srv/ia.db\"");
+    assert_eq!(load(&flags, &[]).unwrap().db, PathBuf::from("/srv/ia.db"));
+}
+
+#[test]
+fn the_variable_names_the_file_and_a_named_file_must_exist() {
+    let (folder, flags) = folder_with("lock_wait = \"2m\"");
+    let path = flags.config.unwrap();
+    let by_variable = [("COLA_IA_CONFIG", path.to_str().unwrap())];
+    assert_eq!(load(&Flags::default(), &by_variable).unwrap().lock_wait, Duration::from_mins(2));
+    drop(folder);
+    assert_eq!(load(&Flags::default(), &by_variable).unwrap_err().exit(), Exit::Usage);
+}
+
+#[test]
+fn sizes_and_times_are_read_with_their_units() {
+    for (text, bytes) in
+        [("1", 1), ("65536", 65_536), ("64 KiB", 65_536), ("8MiB", 8 << 20), ("1kb", 1_000), ("10 MB", 10_000_000)]
+    {
+        let settings = defaults_with(&[("COLA_IA_MAX_TEXT_BYTES", text)]).unwrap();
+        assert_eq!(settings.max_text_bytes, bytes, "{text}");
+    }
+    for text in ["", " ", "0", "-1", "1.5MiB", "8M", "MiB", "257MiB", "99999999999999999999", "8MiB ", "0x10"] {
+        let refused = defaults_with(&[("COLA_IA_MAX_TEXT_BYTES", text)]).is_err();
+        assert_eq!(refused, !text.is_empty(), "{text:?}");
+    }
+    for (text, ms) in
+        [("0s", 0), ("500ms", 500), ("60s", 60_000), ("2 m", 120_000), ("5min", 300_000), ("24h", 86_400_000)]
+    {
+        let settings = defaults_with(&[("COLA_IA_LOCK_WAIT", text)]).unwrap();
+        assert_eq!(settings.lock_wait, Duration::from_millis(ms), "{text}");
+    }
+    for text in ["60", "s", "1d", "25h", "-1s", "1.5s", "99999999999999999999h"] {
+        assert!(defaults_with(&[("COLA_IA_LOCK_WAIT", text)]).is_err(), "{text:?}");
+    }
+}
+
+#[test]
+fn a_file_may_say_sizes_as_numbers_or_as_text() {
+    let (_folder, flags) = folder_with("max_text_bytes = 2_097_152\nmax_line_bytes = \"64 MiB\"\n");
+    let settings = load(&flags, &[]).unwrap();
+    assert_eq!((settings.max_text_bytes, settings.max_line_bytes), (2 << 20, 64 << 20));
+    let (_folder, flags) = folder_with("max_text_bytes = 0x100000\nallow_network_filesystem = true\n");
+    assert_eq!(load(&flags, &[]).unwrap().max_text_bytes, 1 << 20);
+}
+
+#[test]
+fn the_longest_line_follows_the_longest_text() {
+    let line = |text: &str| defaults_with(&[("COLA_IA_MAX_TEXT_BYTES", text)]).unwrap().max_line_bytes;
+    assert_eq!(line("1KiB"), LINE_MAX_BYTES_DEFAULT);
+    assert_eq!(line("10MiB"), 62 << 20);
+    assert_eq!(line("256MiB"), LINE_MAX_BYTES_CEILING);
+    let vars = [("COLA_IA_MAX_TEXT_BYTES", "10MiB"), ("COLA_IA_MAX_LINE_BYTES", "5MiB")];
+    let settings = defaults_with(&vars).unwrap();
+    assert_eq!(settings.max_line_bytes, 5 << 20);
+    assert_eq!(settings.warnings.len(), 1);
+}
+
+#[test]
+fn a_mistake_in_the_file_names_line_column_and_the_nearest_key() {
+    let hint = "hint: all settings: cola-ia config show\n";
+    assert_eq!(
+        mistake("# x\nmax_text_byte = 5\n"),
+        "error: cola-ia.toml:2:1: there is no setting “max_text_byte”\nhint: did you mean “max_text_bytes”?\n"
+    );
+    assert_eq!(
+        mistake("[sources.github]\nx = 1\n"),
+        format!("error: cola-ia.toml:1:2: there is no setting “sources”\n{hint}")
+    );
+    assert_eq!(
+        mistake("lock_wait = 60"),
+        "error: cola-ia.toml:1:13: lock_wait: expected a length of time such as \"60s\", found a value of type integer\n"
+    );
+    assert_eq!(
+        mistake("\n\n  db = 5"),
+        "error: cola-ia.toml:3:8: db: expected text in quotation marks, found a value of type integer\n"
+    );
+    assert_eq!(
+        mistake("allow_network_filesystem = \"yes\""),
+        "error: cola-ia.toml:1:28: allow_network_filesystem: expected true or false, found a value of type string\n"
+    );
+    assert_eq!(
+        mistake("max_text_bytes = -1"),
+        "error: cola-ia.toml:1:18: max_text_bytes: -1 is out of bounds: from 1 to 268435456 bytes\n"
+    );
+    assert!(mistake("db = \"a\"\ndb = \"b\"").starts_with("error: cola-ia.toml:2:1: not valid TOML: duplicate key"));
+    assert!(mistake("db = ").starts_with("error: cola-ia.toml:1:6: not valid TOML: "));
+    // The mistake that stands first is told.
+    assert!(mistake("db = 1\nzz = 2").starts_with("error: cola-ia.toml:1:6: db"));
+}
+
+#[test]
+fn a_store_elsewhere_is_refused_without_its_password() {
+    let said = mistake("db = \"postgres://ana:s3cret@db/ia\"");
+    assert!(said.contains("no PostgreSQL backend") && said.contains("ana:***@db"), "{said}");
+    assert!(!said.contains("s3cret"), "{said}");
+    assert!(mistake("db = \"sqlite:///x.db\"").contains("a store is a file"));
+    assert!(mistake("db = \"\"").contains("the path is empty"));
+}
+
+#[test]
+fn an_unknown_variable_is_a_warning_and_a_workers_is_none() {
+    let vars = [("COLA_IA_DBB", "x"), ("COLA_IA_SOURCE", "x"), ("COLA_IA_EFFECT_KEY", "x"), ("COLA_IA_LANG", "es")];
+    let settings = defaults_with(&vars).unwrap();
+    let [warning] = settings.warnings.as_slice() else { panic!("{:?}", settings.warnings) };
+    let lang = Lang::only(Language::English);
+    assert_eq!(warning.message.in_prose(&lang), "COLA_IA_DBB is set, and nothing reads it");
+    assert_eq!(warning.hint.as_ref().unwrap().in_prose(&lang), "did you mean “COLA_IA_DB”?");
+}
+
+#[test]
+fn what_is_shown_can_be_pasted_back() {
+    let vars = [
+        ("COLA_IA_DB", "a \"quoted\" \\ path\tñ.db"),
+        ("COLA_IA_DEFAULT_SOURCE", "form"),
+        ("COLA_IA_MAX_TEXT_BYTES", "3MiB"),
+        ("COLA_IA_LOCK_WAIT", "1500ms"),
+        ("COLA_IA_ALLOW_NETWORK_FILESYSTEM", "1"),
+    ];
+    let shown = defaults_with(&vars).unwrap();
+    let text: String = shown.resolved.iter().map(|one| pasteable_line(one) + "\n").collect();
+    let (folder, flags) = folder_with(&text);
+    let pasted = load(&flags, &[]).unwrap();
+    assert_eq!(pasted.db, folder.path().join(&shown.db));
+    for (one, other) in shown.resolved.iter().zip(&pasted.resolved).skip(1) {
+        assert_eq!(one.value, other.value);
+    }
+}
+
+#[test]
+fn a_secret_is_not_shown() {
+    static SECRET: Setting = Setting {
+        name: "token",
+        env: "COLA_IA_X",
+        flag: None,
+        kind: Kind::Store,
+        default: "",
+        about: "setting-db",
+        secret: true,
+    };
+    let resolved = Resolved { setting: &SECRET, value: Value::Path("s3cret".into()), origin: Origin::Default };
+    assert_eq!(pasteable_line(&resolved), "token = \"***\"");
+    assert_eq!(toml_literal(&Value::Path("postgres://a:s3cret@h/".into())), "\"postgres://a:***@h/\"");
+}
+
+#[test]
+fn the_commented_file_is_all_defaults_and_means_what_it_says() {
+    for language in Language::ALL {
+        let text = commented_file(&Lang::only(language), &[]);
+        assert!(text.lines().all(|line| line.is_empty() || line.starts_with('#')), "{text}");
+        let is_setting = |line: &&str| SETTINGS.iter().any(|setting| line.starts_with(&format!("{} = ", setting.name)));
+        let settings: Vec<&str> = text.lines().filter_map(|line| line.strip_prefix("# ")).filter(is_setting).collect();
+        let uncommented = settings.join("\n");
+        assert_eq!(uncommented.lines().count(), SETTINGS.len(), "{text}");
+        let (folder, flags) = folder_with(&uncommented);
+        let settings = load(&flags, &[]).unwrap();
+        assert_eq!(settings.db, folder.path().join("cola_ia.sqlite3"));
+        for (one, other) in settings.resolved.iter().zip(defaults_with(&[]).unwrap().resolved).skip(1) {
+            assert_eq!(one.value, other.value);
+        }
+    }
+    let chosen = commented_file(&Lang::only(Language::English), &[("db", Value::Path("x.db".into()))]);
+    assert!(chosen.contains("\ndb = \"x.db\"\n"), "{chosen}");
+}
+
+#[test]
+fn a_file_that_is_no_text_or_too_large_is_refused() {
+    let (folder, flags) = folder_with("");
+    let path = folder.path().join("cola-ia.toml");
+    fs::write(&path, [0xff, 0xfe]).unwrap();
+    let said = |flags: &Flags| load(flags, &[]).unwrap_err().render(&Lang::only(Language::English), false);
+    assert!(said(&flags).contains("it is not UTF-8 text"), "{}", said(&flags));
+    fs::write(&path, " ".repeat((1 << 20) + 1)).unwrap();
+    assert!(said(&flags).contains("it is too large"), "{}", said(&flags));
+    let folder_as_file = Flags { config: Some(folder.path().into()), settings: Vec::new() };
+    assert!(said(&folder_as_file).contains("it is a folder"), "{}", said(&folder_as_file));
+    fs::write(&path, "\u{feff}lock_wait = \"1s\"\r\n").unwrap();
+    assert_eq!(load(&flags, &[]).unwrap().lock_wait, Duration::from_secs(1));
+}

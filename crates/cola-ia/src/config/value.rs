@@ -1,0 +1,211 @@
+//! The value of a setting, read from text or from TOML.
+
+use std::ffi::OsStr;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use cola_ia_core::event::Source;
+use toml::de::DeValue;
+
+use super::{Kind, redact_url};
+use crate::cli::{Exit, Problem};
+use crate::lang::Message;
+
+/// A value.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Value {
+    /// A path.
+    Path(PathBuf),
+    /// The name of a source.
+    Source(Source),
+    /// A size.
+    Bytes(u64),
+    /// A length of time.
+    Duration(Duration),
+    /// Yes or no.
+    Bool(bool),
+}
+
+impl Value {
+    /// The path, where it is one.
+    pub fn as_path(&self) -> Option<&Path> {
+        if let Self::Path(path) = self { Some(path) } else { None }
+    }
+
+    /// The source, where it is one.
+    pub fn as_source(&self) -> Option<Source> {
+        if let Self::Source(source) = self { Some(source.clone()) } else { None }
+    }
+
+    /// The size, where it is one.
+    pub fn as_bytes(&self) -> Option<usize> {
+        if let Self::Bytes(bytes) = self { usize::try_from(*bytes).ok() } else { None }
+    }
+
+    /// The length of time, where it is one.
+    pub const fn as_duration(&self) -> Option<Duration> {
+        if let Self::Duration(duration) = self { Some(*duration) } else { None }
+    }
+
+    /// Yes or no, where it is that.
+    pub const fn as_bool(&self) -> Option<bool> {
+        if let Self::Bool(value) = self { Some(*value) } else { None }
+    }
+}
+
+/// Why a value is not what its setting takes.
+#[derive(Debug)]
+pub(super) struct Fault {
+    message: Message,
+    hint: Option<Message>,
+}
+
+impl Fault {
+    fn new(key: &'static str, value: &str) -> Self {
+        Self { message: Message::new(key).with("value", value), hint: None }
+    }
+
+    fn hint(mut self, key: &'static str) -> Self {
+        self.hint = Some(Message::new(key));
+        self
+    }
+
+    fn bounds(key: &'static str, value: &str, min: &str, max: &str) -> Self {
+        Self { message: Message::new(key).with("value", value).with("min", min).with("max", max), hint: None }
+    }
+
+    /// The problem to report, for a value that stands at this place.
+    pub(super) fn at(self, place: &str) -> Problem {
+        let problem = Problem::new(
+            Exit::Usage,
+            Message::new("setting-value").with("place", place).message("fault", self.message),
+        );
+        match self.hint {
+            Some(hint) => problem.hint(hint),
+            None => problem,
+        }
+    }
+}
+
+impl Kind {
+    /// Reads a flag's or a variable's text.
+    pub(super) fn parse_text(self, text: &OsStr) -> Result<Value, Fault> {
+        if self == Self::Store {
+            return store_path(text);
+        }
+        let Some(text) = text.to_str() else {
+            return Err(Fault::new("fault-not-utf8", &text.to_string_lossy()));
+        };
+        match self {
+            Self::Store => store_path(text.as_ref()),
+            Self::Source => source(text),
+            Self::Bytes { min, max } => bytes(text, min, max),
+            Self::Duration { max } => duration(text, max),
+            Self::Bool => match text {
+                "true" | "1" => Ok(Value::Bool(true)),
+                "false" | "0" => Ok(Value::Bool(false)),
+                _ => Err(Fault::new("fault-not-bool", text)),
+            },
+        }
+    }
+
+    /// Reads a value of the file in `folder`.
+    pub(super) fn parse_toml(self, value: &DeValue<'_>, folder: &Path) -> Result<Value, Fault> {
+        match (self, value) {
+            (Self::Bool, DeValue::Boolean(value)) => Ok(Value::Bool(*value)),
+            (Self::Bytes { min, max }, DeValue::Integer(number)) => {
+                let shown = number.to_string();
+                let parsed = u64::from_str_radix(number.as_str(), number.radix()).ok();
+                in_bounds(parsed, &shown, min, max)
+            }
+            (Self::Bytes { .. } | Self::Duration { .. } | Self::Source, DeValue::String(text)) => {
+                self.parse_text(text.as_ref().as_ref())
+            }
+            (Self::Store, DeValue::String(text)) => match self.parse_text(text.as_ref().as_ref())? {
+                // An empty folder is the working one: joining it would add nothing but a changed spelling.
+                Value::Path(path) if path.is_relative() && !folder.as_os_str().is_empty() => {
+                    Ok(Value::Path(folder.join(path)))
+                }
+                value => Ok(value),
+            },
+            _ => {
+                let wanted = match self {
+                    Self::Bool => "fault-type-bool",
+                    Self::Bytes { .. } => "fault-type-bytes",
+                    Self::Duration { .. } => "fault-type-duration",
+                    Self::Source | Self::Store => "fault-type-string",
+                };
+                Err(Fault::new(wanted, value.type_str()))
+            }
+        }
+    }
+}
+
+fn store_path(text: &OsStr) -> Result<Value, Fault> {
+    let shown = text.to_string_lossy();
+    if text.is_empty() {
+        return Err(Fault::new("fault-empty-path", &shown));
+    }
+    if text.as_encoded_bytes().contains(&0) {
+        return Err(Fault::new("fault-path-nul", &shown));
+    }
+    if shown.starts_with("postgres://") || shown.starts_with("postgresql://") {
+        return Err(Fault::new("fault-postgres", &redact_url(&shown)).hint("fault-postgres-hint"));
+    }
+    if shown.contains("://") {
+        return Err(Fault::new("fault-store-url", &redact_url(&shown)).hint("fault-store-url-hint"));
+    }
+    Ok(Value::Path(PathBuf::from(text)))
+}
+
+fn source(text: &str) -> Result<Value, Fault> {
+    Source::new(text).map(Value::Source).map_err(|_| Fault::new("fault-source", text).hint("fault-source-hint"))
+}
+
+/// `1048576`, `8MiB`, `64 KiB`, `10 MB`; case of the unit does not matter.
+fn bytes(text: &str, min: u64, max: u64) -> Result<Value, Fault> {
+    let digits = text.bytes().take_while(u8::is_ascii_digit).count();
+    let (number, unit) = text.split_at(digits);
+    let unit: u64 = match unit.trim_start_matches(' ').to_ascii_lowercase().as_str() {
+        "" | "b" => 1,
+        "kib" => 1 << 10,
+        "mib" => 1 << 20,
+        "gib" => 1 << 30,
+        "kb" => 1_000,
+        "mb" => 1_000_000,
+        "gb" => 1_000_000_000,
+        _ => return Err(Fault::new("fault-not-bytes", text).hint("fault-not-bytes-hint")),
+    };
+    if number.is_empty() {
+        return Err(Fault::new("fault-not-bytes", text).hint("fault-not-bytes-hint"));
+    }
+    in_bounds(number.parse::<u64>().ok().and_then(|number| number.checked_mul(unit)), text, min, max)
+}
+
+fn in_bounds(bytes: Option<u64>, shown: &str, min: u64, max: u64) -> Result<Value, Fault> {
+    match bytes {
+        Some(bytes) if (min..=max).contains(&bytes) => Ok(Value::Bytes(bytes)),
+        _ => Err(Fault::bounds("fault-bytes-bounds", shown, &min.to_string(), &max.to_string())),
+    }
+}
+
+/// `500ms`, `60s`, `2m`, `1h`.
+fn duration(text: &str, max: Duration) -> Result<Value, Fault> {
+    let digits = text.bytes().take_while(u8::is_ascii_digit).count();
+    let (number, unit) = text.split_at(digits);
+    let unit_ms: u64 = match unit.trim_start_matches(' ') {
+        "ms" => 1,
+        "s" => 1_000,
+        "m" | "min" => 60_000,
+        "h" => 3_600_000,
+        _ => return Err(Fault::new("fault-not-duration", text).hint("fault-not-duration-hint")),
+    };
+    if number.is_empty() {
+        return Err(Fault::new("fault-not-duration", text).hint("fault-not-duration-hint"));
+    }
+    let wait = number.parse::<u64>().ok().and_then(|number| number.checked_mul(unit_ms)).map(Duration::from_millis);
+    match wait {
+        Some(wait) if wait <= max => Ok(Value::Duration(wait)),
+        _ => Err(Fault::bounds("fault-duration-bounds", text, "0s", &format!("{}h", max.as_secs() / 3600))),
+    }
+}

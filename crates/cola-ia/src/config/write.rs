@@ -1,0 +1,88 @@
+//! Settings as TOML that can be pasted back.
+
+use std::fmt::Write as _;
+
+use super::redact::REDACTED;
+use super::{Resolved, SETTINGS, Setting, Value, redact_url};
+use crate::lang::Lang;
+
+/// Longest line of a comment in the file that `init` writes.
+const COMMENT_WIDTH: usize = 96;
+
+/// `name = value`, secrets redacted.
+pub fn pasteable_line(resolved: &Resolved) -> String {
+    format!("{} = {}", resolved.setting.name, shown(resolved.setting, &resolved.value))
+}
+
+fn shown(setting: &Setting, value: &Value) -> String {
+    if setting.secret { quoted(REDACTED) } else { toml_literal(value) }
+}
+
+/// The value as TOML. A password in a path that is a URL is redacted.
+pub fn toml_literal(value: &Value) -> String {
+    match value {
+        Value::Path(path) => quoted(&redact_url(&path.to_string_lossy())),
+        Value::Source(source) => quoted(source.as_str()),
+        Value::Bytes(bytes) => bytes.to_string(),
+        Value::Duration(duration) => {
+            let millis = duration.as_millis();
+            if millis.is_multiple_of(1000) { format!("\"{}s\"", millis / 1000) } else { format!("\"{millis}ms\"") }
+        }
+        Value::Bool(value) => value.to_string(),
+    }
+}
+
+fn quoted(text: &str) -> String {
+    toml::Value::String(text.to_owned()).to_string()
+}
+
+/// The file that `init` writes: every setting explained, all commented out but those in `active`.
+pub fn commented_file(lang: &Lang, active: &[(&str, Value)]) -> String {
+    let mut out = String::new();
+    push_comment(&mut out, &lang.t("config-file-head", &[]));
+    for setting in &SETTINGS {
+        out.push('\n');
+        push_comment(&mut out, &lang.t(setting.about, &[]));
+        push_comment(&mut out, &lang.t("config-file-variable", &[("variable", setting.env.into())]));
+        match active.iter().find(|(name, _)| *name == setting.name) {
+            // Writing to a string cannot fail, here and below.
+            Some((name, value)) => {
+                let _ = writeln!(out, "{name} = {}", toml_literal(value));
+            }
+            None => {
+                let _ = writeln!(out, "# {} = {}", setting.name, default_literal(setting));
+            }
+        }
+    }
+    out
+}
+
+/// The default as one would write it: `"8MiB"` says more than 8388608.
+fn default_literal(setting: &Setting) -> String {
+    match setting.kind {
+        super::Kind::Bool => setting.default.to_owned(),
+        _ => quoted(setting.default),
+    }
+}
+
+fn push_comment(out: &mut String, text: &str) {
+    for paragraph in text.lines() {
+        let mut width = 0;
+        for word in paragraph.split(' ') {
+            let length = word.chars().count();
+            if width == 0 {
+                out.push('#');
+                width = 1;
+            } else if width + 1 + length > COMMENT_WIDTH {
+                out.push_str("\n#");
+                width = 1;
+            }
+            if !word.is_empty() {
+                out.push(' ');
+                out.push_str(word);
+                width += 1 + length;
+            }
+        }
+        out.push('\n');
+    }
+}

@@ -1,0 +1,463 @@
+# Español. El inglés está en en.ftl; una prueba los mantiene iguales en claves y variables.
+#
+# Mensajes: minúscula inicial, sin punto final; qué se intentó y con qué valor. Una pista dice qué hacer.
+
+label-error = error:
+label-hint = pista:
+label-warning = aviso:
+did-you-mean = ¿quisiste decir «{ $meant }»?
+
+## Ayuda: títulos y nombres de los valores
+
+heading-usage = Uso:
+heading-commands = Comandos
+heading-arguments = Argumentos
+heading-options = Opciones
+heading-general = Opciones generales
+heading-examples = Ejemplos
+heading-exit-codes = Códigos de salida
+help-more = Más detalle y ejemplos, con --help.
+
+value-file = ARCHIVO
+value-folder = CARPETA
+value-source = NOMBRE
+value-number = N
+value-size = TAMAÑO
+value-state = ESTADO
+value-verdict = VEREDICTO
+value-id = ID
+value-shell = SHELL
+value-command = COMANDO
+value-lang = es|en
+value-when = auto|always|never
+
+man-name = NOMBRE
+man-synopsis = SINOPSIS
+man-description = DESCRIPCIÓN
+
+## Ayuda: comandos
+
+about-cola-ia = La bandeja que deja entrar cada evento una sola vez en un flujo de IA
+about-cola-ia-long =
+    Cada evento tiene un id y un texto. Un id nuevo entra y se convierte en un trabajo; el mismo id
+    con el mismo texto es un repetido y no entra; el mismo id con otro texto es un conflicto y se
+    muestra. Todo se guarda en un solo archivo de SQLite.
+usage-cola-ia = cola-ia [OPCIONES] COMANDO
+examples-cola-ia =
+    cola-ia init                      un cola-ia.toml comentado y un almacén
+    cola-ia add eventos.jsonl         deja entrar los eventos de un archivo, una vez cada uno
+    cola-ia jobs --state pendiente    lo que espera su turno
+    cola-ia show idea-42              todo lo que le pasó a un id
+exit-codes-cola-ia =
+    0    todo bien
+    1    no se pudo hacer
+    2    no se entiende el comando o un ajuste; no se intentó nada
+    3    hay conflictos y pediste --fail-on conflict
+    4    se rechazó parte de la entrada; lo demás entró
+    6    solo quedó sin terminar la última línea; la próxima vez entrará
+    130  interrumpido; lo que se respondió está guardado
+
+about-init = Escribe un cola-ia.toml comentado y crea un almacén, listos para usar
+about-init-long =
+    No cambia nada de lo que ya existe: si el archivo o el almacén ya están, se quedan como están.
+    Ambos se crean de modo que solo tú puedas leerlos (modo 0600).
+usage-init = cola-ia init [OPCIONES]
+examples-init =
+    cola-ia init                          aquí
+    cola-ia init --db /srv/cola/ia.db     con el almacén en otro lugar
+
+about-add = Deja entrar los eventos de archivos o de la entrada estándar, una vez cada uno
+about-add-long =
+    Lee JSON Lines: un objeto por línea, con "id" y "texto" (o "text"). Son opcionales "tipo" o
+    "type", "fecha" o "time" (RFC 3339) y "origen" o "source". Los demás campos se ignoran y no se
+    guardan. Los archivos pueden venir comprimidos con gzip o zstd.
+
+    Escribe una línea por evento en la salida estándar, en el orden de la entrada y solo cuando ya
+    está guardado de forma duradera: el id y un veredicto. Los veredictos son nuevo (entró),
+    repetido (mismo id, mismo texto) y conflicto (mismo id, otro texto); con --lang en son new,
+    duplicate y conflict. Las líneas rechazadas se explican por la salida de errores, con su lugar
+    y su motivo. Siempre puedes ejecutarlo otra vez sin riesgo.
+usage-add = cola-ia add [OPCIONES] ARCHIVO...
+examples-add =
+    cola-ia add eventos.jsonl
+    cola-ia add --source formulario junio.jsonl.gz julio.jsonl.zst
+    tail -F eventos.jsonl | cola-ia add -
+    cola-ia add --fail-on conflict --rejects rechazados.jsonl eventos.jsonl
+exit-codes-add =
+    0    todo bien, aunque haya conflictos, si no pediste --fail-on conflict
+    1    no se pudo hacer: no se puede leer un archivo o abrir el almacén
+    2    no se entiende el comando o un ajuste; no se intentó nada
+    3    hay conflictos y pediste --fail-on conflict
+    4    se rechazó parte de la entrada; lo demás entró
+    6    solo quedó sin terminar la última línea; la próxima vez entrará
+    130  interrumpido; lo que se respondió está guardado
+
+about-jobs = Lista los trabajos, del más nuevo al más viejo
+about-jobs-long =
+    Una línea por trabajo: número de evento, estado, origen, intentos, cuándo se recibió (UTC) e id.
+    Si quedan más, la salida de errores dice cómo pedir la página siguiente.
+usage-jobs = cola-ia jobs [OPCIONES]
+examples-jobs =
+    cola-ia jobs
+    cola-ia jobs --state fallido --state retenido
+    cola-ia jobs --source formulario --limit 1000 --json
+
+about-show = Muestra todo lo que le pasó a un id
+about-show-long =
+    Identidad, estado, fechas y con cuánto retraso llegó el evento, su texto, los otros textos que
+    llegaron con el mismo id y las últimas entregas. Si varios orígenes conocen el id, salen todos.
+usage-show = cola-ia show [OPCIONES] ID
+examples-show =
+    cola-ia show idea-42
+    cola-ia show --source formulario idea-42 --json
+    cola-ia show -- -42                   un id que empieza con guion
+
+about-config = Muestra o revisa los ajustes
+about-config-long =
+    Cada ajuste se toma de la opción; si no, del entorno; si no, de cola-ia.toml; y si no, vale lo
+    predeterminado.
+usage-config = cola-ia config [OPCIONES] COMANDO
+
+about-config-show = Muestra los ajustes vigentes como TOML que puedes volver a pegar
+about-config-show-long = Los secretos no se muestran: en su lugar sale ***.
+usage-config-show = cola-ia config show [OPCIONES]
+examples-config-show =
+    cola-ia config show --origin       con la procedencia de cada uno
+
+about-config-check = Revisa los ajustes y responde ok
+about-config-check-long =
+    Lee el archivo, el entorno y las opciones como lo hace cualquier comando, y nada más.
+usage-config-check = cola-ia config check [OPCIONES]
+
+about-id = Escribe un id de evento nuevo, para un remitente que no tiene
+about-id-long =
+    Es un UUID de versión 7. Créalo donde nace el evento, una sola vez, y consérvalo en todos los
+    reintentos: un id que se crea de nuevo en cada intento no permite reconocer un repetido.
+usage-id = cola-ia id [OPCIONES]
+examples-id =
+    cola-ia id                         uno
+    cola-ia id -n 100                  cien
+
+about-completions = Escribe el autocompletado para un intérprete de comandos
+about-completions-long = Los intérpretes son bash, elvish, fish, powershell y zsh.
+usage-completions = cola-ia completions [OPCIONES] SHELL
+examples-completions =
+    cola-ia completions bash > ~/.local/share/bash-completion/completions/cola-ia
+    cola-ia completions zsh > "$HOME/.zfunc/_cola-ia"
+    cola-ia completions fish > ~/.config/fish/completions/cola-ia.fish
+
+about-man = Escribe una página de manual, o todas en una carpeta
+about-man-long = Sin comando, es la página del programa.
+usage-man = cola-ia man [OPCIONES] [COMANDO]...
+examples-man =
+    cola-ia man add | man -l -
+    cola-ia man --dir ~/.local/share/man/es/man1
+
+about-help = Muestra la ayuda de un comando
+about-help-long = Lo mismo que COMANDO --help.
+usage-help = cola-ia help [COMANDO]...
+
+## Ayuda: opciones
+
+arg-help = Muestra la ayuda; -h es más breve
+arg-version = Muestra la versión
+arg-db = El archivo del almacén [ajuste db, COLA_IA_DB; predeterminado: cola_ia.sqlite3]
+arg-config = El archivo de ajustes [COLA_IA_CONFIG; predeterminado: cola-ia.toml en la carpeta de trabajo, si está]
+arg-lang = Idioma de la ayuda, los mensajes y las palabras de la salida: es o en [COLA_IA_LANG; predeterminado: los mensajes según la configuración regional, las palabras en español]
+arg-color = Cuándo usar color: auto, always (siempre) o never (nunca) [predeterminado: auto; respeta NO_COLOR]
+arg-quiet = Solo avisos y errores: sin resumen, sin progreso y sin pistas
+arg-inputs = Archivos que leer, en este orden; - es la entrada estándar
+arg-source = El origen de todos los eventos; se rechaza el que nombre otro
+arg-source-filter = Solo los de este origen
+arg-json = Escribe un objeto JSON por línea, con palabras en inglés (docs/JSON.es.md)
+arg-fail-on = Termina con 3 si hay conflictos; el único valor es conflict
+arg-rejects = Escribe en este archivo las líneas rechazadas, tal cual, para arreglarlas y agregarlas después
+arg-dry-run = Dice qué pasaría y no guarda nada
+arg-max-text-bytes = Texto más largo, como 512KiB o 4MiB [ajuste max_text_bytes, COLA_IA_MAX_TEXT_BYTES; predeterminado: 1MiB]
+arg-no-progress = Sin barra de progreso, ni siquiera en una terminal
+arg-state = Solo en este estado; puedes repetirla: pendiente, en_proceso, terminado, fallido, retenido, cancelado (o pending, running, done, failed, held, cancelled)
+arg-limit = Cuántos como máximo, hasta 1000 [predeterminado: 50]
+arg-after = La página siguiente: solo trabajos anteriores a este número de evento
+arg-id = El id, exactamente como se envió
+arg-origin = Agrega como comentario de dónde sale cada valor
+arg-count = Cuántos [predeterminado: 1]
+arg-shell = bash, elvish, fish, powershell o zsh
+arg-command = El comando, como add o config show
+arg-dir = Escribe todas las páginas en esta carpeta
+
+## Errores de uso
+
+usage-unknown-language = no hay idioma «{ $value }» para --lang
+usage-unknown-language-variable = no hay idioma «{ $value }», que pide { $variable }
+usage-known-languages = los idiomas son es (español) y en (inglés)
+usage-unknown-option = aquí no existe la opción { $option }
+usage-after-dashes = un id o un archivo cuyo nombre empieza con - va después de --
+usage-extra-argument = sobra el argumento «{ $value }»
+usage-unknown-command = no existe el comando «{ $command }»
+usage-file-as-command = para dejar entrar los eventos de ese archivo: cola-ia add { $path }
+usage-missing = falta { $argument }
+usage-no-command = falta un comando
+usage-no-value = { $option } necesita un valor
+usage-value-not-taken = { $option } no lleva valor
+usage-option-twice = { $option } solo se puede dar una vez
+usage-argument-not-utf8 = un argumento no es UTF-8 válido
+usage-not-utf8 = el valor «{ $value }» de { $option } no es UTF-8 válido
+usage-other = no se entiende el comando: { $cause }
+usage-see-help = todos los comandos y opciones: cola-ia --help
+usage-unknown-word = { $option } no acepta «{ $value }»
+usage-known-words = acepta: { $known }
+usage-not-a-number = { $option } necesita un número entero de 1 a { $max }, no «{ $value }»
+usage-stdin-twice = la entrada estándar (-) solo se puede leer una vez
+usage-rejects-is-input = las líneas rechazadas no pueden ir a { $path }, que se lee como entrada
+usage-man-both = --dir escribe todas las páginas; no va junto con el nombre de un comando
+
+## Ajustes
+
+setting-value = { $place }: { $fault }
+fault-not-utf8 = «{ $value }» no es UTF-8 válido
+fault-not-bool = «{ $value }» no es ni true ni false
+fault-empty-path = la ruta está vacía
+fault-path-nul = la ruta tiene un carácter U+0000
+fault-postgres = esta versión no trabaja con PostgreSQL y no puede abrir { $value }
+fault-postgres-hint = da la ruta de un archivo: cola-ia guarda su almacén en SQLite
+fault-store-url = un almacén es un archivo, y { $value } es una dirección
+fault-store-url-hint = da solo la ruta, como cola_ia.sqlite3
+fault-source = «{ $value }» no es el nombre de un origen
+fault-source-hint = un origen tiene de 1 a 64 caracteres de a–z, 0–9, «.», «_» y «-», y empieza con letra o cifra
+fault-not-bytes = «{ $value }» no es un tamaño
+fault-not-bytes-hint = escribe bytes, o un número con su unidad: 65536, 64KiB, 8MiB, 1GiB, 10MB
+fault-bytes-bounds = { $value } está fuera de los límites: de { $min } a { $max } bytes
+fault-not-duration = «{ $value }» no es una duración
+fault-not-duration-hint = escribe un número con su unidad: 500ms, 60s, 5m, 1h
+fault-duration-bounds = { $value } está fuera de los límites: de { $min } a { $max }
+fault-type-bool = se esperaba true o false y hay un valor de tipo { $value }
+fault-type-bytes = se esperaba un tamaño como 65536 o "64KiB" y hay un valor de tipo { $value }
+fault-type-duration = se esperaba una duración como "60s" y hay un valor de tipo { $value }
+fault-type-string = se esperaba un texto entre comillas y hay un valor de tipo { $value }
+
+config-unreadable = no se pueden leer los ajustes de { $file }: { $cause }
+config-unreadable-hint = «cola-ia init» escribe uno comentado; --config y COLA_IA_CONFIG deben nombrar un archivo que exista
+config-syntax = { $place }: no es TOML válido: { $cause }
+config-unknown-key = { $place }: no existe el ajuste «{ $key }»
+config-unknown-key-hint = todos los ajustes: cola-ia config show
+config-ok = los ajustes de { $file } son válidos
+config-ok-no-file = los ajustes son válidos; aquí no hay { $file }
+origin-default = predeterminado
+
+warning-unknown-variable = { $variable } tiene valor y nada la lee
+warning-line-bound = max_line_bytes ({ $line }) es menor que max_text_bytes ({ $text }): ningún texto podrá ser tan largo como se permite
+warning-line-bound-hint = quita max_line_bytes: se adapta a max_text_bytes
+
+config-file-head =
+    Ajustes de cola-ia. Cada línea que empieza con «# nombre =» muestra lo predeterminado; quítale el # para cambiarlo.
+    Una opción gana al entorno, y el entorno a este archivo. Mira lo que está vigente con: cola-ia config show --origin
+config-file-variable = En el entorno: { $variable }.
+setting-db = El archivo del almacén. Una ruta relativa parte de la carpeta de este archivo.
+setting-default-source = El origen de los eventos que no nombran ninguno.
+setting-max-text-bytes = El texto más largo de un evento, en bytes o con unidad (KiB, MiB). Como máximo, 256 MiB.
+setting-max-line-bytes =
+    La línea más larga de una entrada, en bytes o con unidad. Como máximo, 1 GiB. Si no está, se adapta a max_text_bytes: seis veces eso y 2 MiB más, y nunca menos de 8 MiB.
+setting-lock-wait = Cuánto esperar mientras otro proceso escribe en el almacén (ms, s, m, h). Como máximo, 24h.
+setting-allow-network-filesystem =
+    Abrir de todos modos un almacén que está en un sistema de archivos de red. Allí los bloqueos no son fiables y el almacén puede dañarse: úsalo solo si lo monta una única máquina.
+
+## init, man, add, jobs, show
+
+init-file-written = se escribió { $path }
+init-file-there = { $path } ya está y se queda como está
+init-file-failed = no se puede escribir { $path }: { $cause }
+init-file-failed-hint = crea antes la carpeta
+init-store-made = se creó el almacén { $path }
+init-store-there = el almacén { $path } ya está y se puede usar
+init-next-hint = deja entrar eventos con: cola-ia add eventos.jsonl
+man-written =
+    { $count ->
+        [one] se escribió una página en { $path }
+       *[other] se escribieron { $count } páginas en { $path }
+    }
+man-failed = no se puede escribir la página de manual { $path }: { $cause }
+
+add-summary = { $parts }
+add-summary-dry-run = no se guardó nada; esto pasaría: { $parts }
+add-summary-and = { $before }, { $last }
+add-summary-new =
+    { $count ->
+        [one] 1 nuevo
+       *[other] { $count } nuevos
+    }
+add-summary-duplicates =
+    { $count ->
+        [one] 1 repetido
+       *[other] { $count } repetidos
+    }
+add-summary-conflicts =
+    { $count ->
+        [one] 1 conflicto
+       *[other] { $count } conflictos
+    }
+add-summary-refused =
+    { $count ->
+        [one] 1 rechazado
+       *[other] { $count } rechazados
+    }
+add-summary-unfinished =
+    { $count ->
+        [one] 1 última línea sin terminar
+       *[other] { $count } últimas líneas sin terminar
+    }
+add-conflicts-hint = alguien reutilizó un id o cambió un texto que no debía cambiar; mira ambos con: cola-ia show ID
+add-refused-hint = con --rejects ARCHIVO se guardan las líneas rechazadas, para arreglarlas y agregarlas después
+add-rejects-hint = las líneas rechazadas están en { $path }: arréglalas y agrega ese archivo
+add-unfinished-hint = la línea sin terminar no entró; agrega otra vez la misma entrada cuando esté completa
+
+column-event = EVENTO
+column-state = ESTADO
+column-source = ORIGEN
+column-attempts = INTENTOS
+column-received = RECIBIDO
+column-id = ID
+jobs-more-hint = hay más: --after { $next }
+jobs-none = no hay trabajos
+
+show-not-found = ningún evento tiene el id { $id }
+show-not-found-in = ningún evento del origen { $source } tiene el id { $id }
+show-not-found-hint = un id se compara byte a byte: cuentan las mayúsculas, los espacios y los acentos
+show-source = origen
+show-event = número de evento
+show-type = tipo
+show-reason = motivo
+show-run = vuelta
+show-attempts = intentos
+show-resource = recurso
+show-time = ocurrió
+show-received = recibido
+show-due = le toca
+show-duplicates = repetidos
+show-fingerprint = huella
+show-first = primera vez
+show-last = última vez
+show-late = ({ $time } después de ocurrir)
+show-early = ({ $time } antes de la hora del proveedor: uno de los dos relojes está mal)
+show-text = texto
+show-text-gone = (ya no se conserva)
+show-conflict =
+    { $count ->
+        [one] conflicto { $number }, llegó una vez
+       *[other] conflicto { $number }, llegó { $count } veces
+    }
+show-deliveries = últimas entregas
+
+stdout-closed = ya nadie lee la salida estándar: { $cause }
+stdout-failed = no se puede escribir en la salida estándar: { $cause }
+
+## Motivos del sistema
+
+io-not-found = no existe
+io-permission-denied = permiso denegado
+io-already-exists = ya existe
+io-is-a-directory = es una carpeta
+io-not-a-directory = una parte de la ruta no es una carpeta
+io-storage-full = el disco está lleno
+io-read-only-filesystem = el sistema de archivos es de solo lectura
+io-invalid-data = no es texto UTF-8
+io-file-too-large = es demasiado grande
+
+## Lo que rechaza la puerta. El lugar va delante; el detalle y el código, detrás
+
+refusal-counted =
+    { $count ->
+        [one] una línea más
+       *[other] { $count } líneas más
+    }
+refusal-json_syntax = la línea no es JSON válido
+refusal-json_syntax-hint = JSON Lines es un objeto JSON completo en cada línea
+refusal-json_trailing = hay algo más después del final del objeto
+refusal-json_trailing-hint = pon cada objeto en su propia línea, sin nada detrás
+refusal-json_not_a_number = JSON no tiene NaN ni Infinity
+refusal-json_not_a_number-hint = escribe null o quita el campo
+refusal-json_duplicate_key = una clave está dos veces en el mismo objeto
+refusal-json_duplicate_key-hint = no todos los programas toman la misma de las dos; deja una
+refusal-json_too_deep = hay listas y objetos anidados a más de 64 niveles
+refusal-json_lone_surrogate = un escape \u es la mitad de un par sustituto
+refusal-json_lone_surrogate-hint = el remitente partió un carácter en dos; envía el par completo, o el carácter en UTF-8
+refusal-json_not_object = la línea es JSON, pero no un objeto
+refusal-json_not_object-hint = cada línea es un objeto con «id» y «texto»
+refusal-json_document = es un solo documento JSON en varias líneas, no JSON Lines
+refusal-json_document-hint = conviértelo en un objeto por línea, por ejemplo con: jq -c '.[]' ARCHIVO
+refusal-utf8_invalid = los bytes no son UTF-8 válido
+refusal-utf8_invalid-hint = convierte el archivo, por ejemplo con: iconv -f LATIN1 -t UTF-8 ARCHIVO
+refusal-utf16 = la entrada es UTF-16
+refusal-utf16-hint = conviértela con: iconv -f UTF-16 -t UTF-8 ARCHIVO
+refusal-format_unsupported = la entrada está empaquetada en un formato que no se lee
+refusal-format_unsupported-hint = desempaquétala antes; se leen texto, gzip y zstd (ventanas de hasta 8 MiB)
+refusal-line_too_long = la línea es más larga de lo permitido
+refusal-line_too_long-hint = el límite es el ajuste max_line_bytes
+refusal-id_missing = al objeto le falta «id»
+refusal-id_number = el «id» es un número, y los ids son cadenas
+refusal-id_number-hint = ponlo entre comillas: "id": "42"
+refusal-id_not_string = el «id» no es una cadena
+refusal-id_not_string-hint = los ids son cadenas: "id": "idea-42"
+refusal-id_blank = el «id» está vacío o en blanco
+refusal-id_blank-hint = «cola-ia id» crea ids para un remitente que no tiene
+refusal-id_too_long = el «id» tiene más de 1024 bytes
+refusal-id_control = el «id» tiene un carácter de control
+refusal-text_missing = al objeto le falta «texto» (o «text»)
+refusal-text_not_string = el «texto» no es una cadena
+refusal-text_blank = el «texto» está vacío o en blanco
+refusal-text_too_long = el «texto» es más largo de lo permitido
+refusal-text_too_long-hint = el límite es el ajuste max_text_bytes, o --max-text-bytes
+refusal-text_nul = el «texto» tiene un carácter U+0000
+refusal-type_invalid = el «tipo» no vale: debe ser una cadena no vacía, de 256 bytes como máximo y sin caracteres de control
+refusal-time_invalid = la «fecha» no es una fecha y hora con su desfase
+refusal-time_invalid-hint = escríbela como pide RFC 3339: 2026-01-31T23:00:00+02:00 o 2026-01-31T21:00:00Z
+refusal-source_invalid = el «origen» no es el nombre de un origen
+refusal-source_invalid-hint = un origen tiene de 1 a 64 caracteres de a–z, 0–9, «.», «_» y «-», y empieza con letra o cifra
+refusal-source_mismatch = el «origen» no es el que nombra --source
+refusal-source_mismatch-hint = quita --source, y cada evento tendrá el origen que nombra
+refusal-field_twice = el campo está escrito de las dos formas
+refusal-field_twice-hint = deja la forma española o la inglesa
+
+## Lo que el almacén no puede hacer
+
+store-unknown = el almacén responde { $code } ({ $facts })
+store-store_missing = no hay ningún almacén en { $path }
+store-store_missing-hint = «cola-ia add» y «cola-ia init» crean uno; con --db nombras otro
+store-store_parent_missing = no se puede crear el almacén { $path }: su carpeta no existe
+store-store_parent_missing-hint = crea antes la carpeta, o nombra otro lugar con --db
+store-store_not_writable = no se puede escribir en el almacén { $path }: { $cause }
+store-store_not_writable-hint = hay que poder escribir en el archivo y en su carpeta: SQLite guarda su registro junto al archivo
+store-store_newer = el almacén { $path } tiene el esquema { $found }, y esta versión solo conoce hasta el { $known }; no se cambió nada
+store-store_newer-hint = usa la versión de cola-ia que lo escribió, o una más nueva
+store-store_needs_migration = el almacén { $path } tiene el esquema { $found } y antes hay que llevarlo al { $known }
+store-store_needs_migration-hint = «cola-ia add» lo hace, y antes guarda una copia del archivo
+store-store_foreign = { $path } es la base de datos de otro programa ({ $what }); no se cambió nada
+store-store_foreign-hint = nombra otro archivo con --db
+store-store_not_sqlite = { $path } no es una base de datos de SQLite; no se cambió nada
+store-store_not_sqlite-hint = nombra otro archivo con --db
+store-store_empty_file = { $path } es un archivo vacío, no un almacén; no se cambió nada
+store-store_empty_file-hint = si no debía tener nada tuyo, bórralo y prueba otra vez; si no, recupera una copia de seguridad
+store-store_not_a_file = { $path } no es un archivo normal
+store-store_not_a_file-hint = nombra un archivo con --db
+store-store_wal_orphan = falta el almacén { $path }, pero está su registro { $wal }; no se cambió nada
+store-store_wal_orphan-hint = vuelve a poner el almacén junto a su registro: los últimos eventos pueden estar solo ahí; si ya no hacen falta, aparta el registro
+store-store_network_fs = el almacén { $path } está en un sistema de archivos de red ({ $filesystem }), donde los bloqueos no son fiables
+store-store_network_fs-hint = llévalo a un disco local; si lo monta una única máquina: allow_network_filesystem = true
+store-store_locked = otro proceso tiene bloqueado el almacén { $path } desde hace { $seconds } s; no se cambió nada
+store-store_locked-hint = prueba otra vez cuando termine, o espera más con el ajuste lock_wait
+store-store_damaged = el almacén { $path } está dañado: { $cause }
+store-store_damaged-hint = deja de usarlo, copia el archivo y su -wal tal como están, y recupera una copia de seguridad
+store-store_full = no hay espacio para escribir en el almacén { $path }: { $cause }
+store-store_full-hint = libera espacio y ejecuta lo mismo otra vez: no se pierde nada y nada entra dos veces
+store-store_io = no se puede leer o escribir el almacén { $path }: { $cause }
+store-store_io-hint = revisa el disco y su registro; ejecutar lo mismo otra vez no tiene riesgo
+store-store_article = { $path } es una base de datos del script del artículo; no se cambió nada
+store-store_article-hint = «cola-ia add» la adopta, y antes guarda una copia
+store-takeover_refused = no se puede adoptar la base de datos del script del artículo { $path }: { $cause }; no se cambió nada
+store-takeover_refused-hint = arregla lo que se indica, o empieza otro almacén con --db
+store-op_reused = se repitió una llamada con otro contenido y el mismo nombre; es un fallo de cola-ia
+store-op_reused-hint = avísanos de este fallo, por favor; no se cambió nada
+store-batch_too_long = un lote tiene más eventos de los que admite una llamada; es un fallo de cola-ia
+store-batch_too_long-hint = avísanos de este fallo, por favor; no se cambió nada
+store-interrupted = interrumpido; lo que se respondió está guardado
+store-interrupted-hint = ejecuta lo mismo otra vez: nada entra dos veces
+store-store_closed = el almacén está cerrado

@@ -1,0 +1,11 @@
+//! How things reach a terminal or a pipe without harm: ids that cannot be mistaken, texts that cannot steer a terminal,
+//! colour only where it is wanted.
+
+mod characters;
+mod colour;
+mod id;
+mod text;
+
+pub use colour::{Colour, ColourChoice, Paint};
+pub use id::id_on_a_line;
+pub use text::{safe_line, safe_text};

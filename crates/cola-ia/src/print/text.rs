@@ -1,0 +1,71 @@
+//! Texts and names from outside on a terminal.
+
+use std::borrow::Cow;
+
+use super::characters::{is_bidi_control, push_escape};
+
+/// The text with everything that could steer a terminal or reorder what is read shown as `\uXXXX`: controls other than
+/// line feed and tab, escape sequences, bidirectional controls, line separators and the invisible tag characters.
+/// Nothing else changes, and nothing is hidden: lookalikes and joiners stay.
+pub fn safe_text(text: &str) -> Cow<'_, str> {
+    escape(text, |c| c != '\n' && c != '\t' && is_unsafe(c))
+}
+
+/// As [`safe_text`], for one line: a line feed is shown as `\n` and a tab as `\t`.
+pub fn safe_line(text: &str) -> Cow<'_, str> {
+    escape(text, is_unsafe)
+}
+
+const fn is_unsafe(character: char) -> bool {
+    character.is_ascii_control()
+        || matches!(character, '\u{80}'..='\u{9f}' | '\u{2028}' | '\u{2029}' | '\u{feff}' | '\u{e0000}'..='\u{e007f}')
+        || is_bidi_control(character)
+}
+
+fn escape(text: &str, unsafe_here: impl Fn(char) -> bool) -> Cow<'_, str> {
+    if !text.contains(&unsafe_here) {
+        return Cow::Borrowed(text);
+    }
+    let mut out = String::with_capacity(text.len() + 16);
+    for character in text.chars() {
+        match character {
+            '\n' if unsafe_here('\n') => out.push_str("\\n"),
+            '\t' if unsafe_here('\t') => out.push_str("\\t"),
+            _ if unsafe_here(character) => push_escape(&mut out, character),
+            _ => out.push(character),
+        }
+    }
+    Cow::Owned(out)
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[test]
+    fn what_steers_a_terminal_is_shown() {
+        assert_eq!(safe_text("plain ñ\n\tend"), "plain ñ\n\tend");
+        assert_eq!(safe_text("\u{1b}[2Jgone"), "\\u001b[2Jgone");
+        assert_eq!(safe_text("a\rb\u{7f}\u{9b}"), "a\\u000db\\u007f\\u009b");
+        assert_eq!(safe_text("user\u{202e}fdp.exe"), "user\\u202efdp.exe");
+        assert_eq!(safe_text("hi\u{e0041}"), "hi\\udb40\\udc41");
+        assert_eq!(safe_text("👩\u{200d}💻"), "👩\u{200d}💻");
+        assert_eq!(safe_line("two\nlines\t."), "two\\nlines\\t.");
+    }
+
+    proptest! {
+        #[test]
+        fn nothing_unsafe_is_left(text in any::<String>()) {
+            prop_assert!(!safe_line(&text).chars().any(is_unsafe));
+            prop_assert!(!safe_text(&text).chars().any(|c| c != '\n' && c != '\t' && is_unsafe(c)));
+        }
+
+        #[test]
+        fn showing_twice_changes_nothing_more(text in any::<String>()) {
+            let once = safe_line(&text).into_owned();
+            prop_assert_eq!(safe_line(&once).into_owned(), once);
+        }
+    }
+}

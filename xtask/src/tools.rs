@@ -1,0 +1,186 @@
+//! The programs of the machine that the tests need: one table, and how they are found or installed.
+
+use std::fmt::Write as _;
+use std::fs;
+use std::process::Command;
+
+use crate::failure::Failure;
+use crate::machine;
+use crate::run;
+
+/// A program that tests run.
+struct Tool {
+    name: &'static str,
+    /// Which tests need it.
+    why: &'static str,
+    /// The Debian package that has it.
+    package: &'static str,
+    /// Arguments with which it exits 0 exactly where it can do what the tests ask of it.
+    probe: &'static [&'static str],
+}
+
+const TOOLS: &[Tool] = &[
+    Tool {
+        name: "strace",
+        why: "shows that the log is on disk before a verdict is printed",
+        package: "strace",
+        probe: &["-f", "-o", "/dev/null", "true"],
+    },
+    Tool {
+        name: "unshare",
+        why: "gives the disk-full and read-only tests a mount of their own",
+        package: "util-linux",
+        probe: &["--version"],
+    },
+    Tool {
+        name: "mount",
+        why: "mounts the small and read-only filesystems of those tests",
+        package: "mount",
+        probe: &["--version"],
+    },
+    Tool {
+        name: "sqlite3",
+        why: "looks at a store from outside the program",
+        package: "sqlite3",
+        probe: &["--version"],
+    },
+    Tool {
+        name: "python3",
+        why: "runs the article's own script, whose database is taken over",
+        package: "python3",
+        probe: &["-c", "import sqlite3, hashlib, json"],
+    },
+];
+
+/// How a tool is on this machine.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Presence {
+    Works,
+    Broken,
+    Absent,
+}
+
+impl Tool {
+    fn presence(&self) -> Presence {
+        if run::succeeds(Command::new(self.name).args(self.probe)) {
+            Presence::Works
+        } else if machine::find_program(self.name).is_some() {
+            Presence::Broken
+        } else {
+            Presence::Absent
+        }
+    }
+}
+
+/// Prints the table and what of it is here.
+pub(crate) fn list() {
+    for tool in TOOLS {
+        let presence = match tool.presence() {
+            Presence::Works => "ok",
+            Presence::Broken => "does not work here",
+            Presence::Absent => "missing",
+        };
+        println!("  {:<10} {presence:<19} {} (Debian package {})", tool.name, tool.why, tool.package);
+    }
+}
+
+/// Makes sure that every tool is here and works, installing what it can.
+///
+/// # Errors
+/// If a tool is missing and cannot be installed, or is there and does not work: tests are never left out for that.
+pub(crate) fn require() -> Result<(), Failure> {
+    list();
+    let missing = without(Presence::Works);
+    if missing.is_empty() {
+        return Ok(());
+    }
+    let packages = packages(&missing);
+    if machine::is_debian_like() && machine::is_root() {
+        install(&packages)?;
+    }
+    let still_missing = without(Presence::Works);
+    if still_missing.is_empty() {
+        list();
+        return Ok(());
+    }
+    Err(explain(&still_missing))
+}
+
+fn without(wanted: Presence) -> Vec<(&'static Tool, Presence)> {
+    TOOLS.iter().map(|tool| (tool, tool.presence())).filter(|(_, presence)| *presence != wanted).collect()
+}
+
+fn packages(missing: &[(&'static Tool, Presence)]) -> Vec<&'static str> {
+    let mut packages: Vec<_> = missing.iter().map(|(tool, _)| tool.package).collect();
+    packages.sort_unstable();
+    packages.dedup();
+    packages
+}
+
+fn install(packages: &[&str]) -> Result<(), Failure> {
+    let mut updated = false;
+    if !has_package_lists() {
+        run::run(apt_get().arg("update"))?;
+        updated = true;
+    }
+    let install = || run::run(apt_get().args(["install", "-y", "--no-install-recommends"]).args(packages));
+    match install() {
+        // Lists that are older than the archive name files that are gone.
+        Err(_) if !updated => {
+            run::run(apt_get().arg("update"))?;
+            install()
+        }
+        result => result,
+    }
+}
+
+fn apt_get() -> Command {
+    let mut command = Command::new("apt-get");
+    command.env("DEBIAN_FRONTEND", "noninteractive").stdin(std::process::Stdio::null());
+    command
+}
+
+fn has_package_lists() -> bool {
+    fs::read_dir("/var/lib/apt/lists")
+        .is_ok_and(|entries| entries.flatten().any(|entry| entry.file_name().to_string_lossy().contains("_Packages")))
+}
+
+/// Says of each missing tool what it is for, and what to type.
+fn explain(missing: &[(&'static Tool, Presence)]) -> Failure {
+    let mut text = "the tests need tools that are not here; none of them is skipped".to_owned();
+    for (tool, presence) in missing {
+        let state = if *presence == Presence::Broken {
+            format!("is here, but `{} {}` fails", tool.name, tool.probe.join(" "))
+        } else {
+            "is missing".to_owned()
+        };
+        let _ = write!(text, "\n  {} {state}; it {}", tool.name, tool.why);
+    }
+    let packages = packages(missing).join(" ");
+    Failure::new(text).hint(if machine::is_debian_like() {
+        format!("as root: apt-get update && apt-get install -y --no-install-recommends {packages}")
+    } else {
+        let names: Vec<_> = missing.iter().map(|(tool, _)| tool.name).collect();
+        format!("install {} with this system's packages (on Debian they are in: {packages})", names.join(", "))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_missing_is_named_with_its_reason_and_package() {
+        let tool = &TOOLS[0];
+        let text = explain(&[(tool, Presence::Absent), (&TOOLS[1], Presence::Broken)]).to_string();
+        for part in ["strace is missing", tool.why, "unshare is here, but `unshare --version` fails", "util-linux"] {
+            assert!(text.contains(part), "{part:?} in {text}");
+        }
+    }
+
+    #[test]
+    fn each_package_is_asked_for_once() {
+        let twice = [(&TOOLS[0], Presence::Absent), (&TOOLS[0], Presence::Broken)];
+        assert_eq!(packages(&twice), ["strace"]);
+    }
+}

@@ -120,9 +120,14 @@ impl Scratch {
     /// [`Store::accept`] under a new op id.
     ///
     /// # Errors
-    /// The store's.
-    pub fn accept(&self, batch: Vec<Intake>) -> Result<Accepted, StoreError> {
-        self.accept_as(self.op(), &Arc::new(batch))
+    /// The store's; or there is not one receipt for each member.
+    pub fn accept(&self, batch: Vec<Intake>) -> Result<Accepted, Failure> {
+        let members = batch.len();
+        let accepted = self.accept_as(self.op(), &Arc::new(batch))?;
+        if accepted.receipts.len() != members {
+            return Err(format!("a batch of {members} has {} receipts", accepted.receipts.len()).into());
+        }
+        Ok(accepted)
     }
 
     /// [`Store::accept`] under this op id.

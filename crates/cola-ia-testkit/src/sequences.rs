@@ -26,8 +26,9 @@ use crate::events::{delivery, event_type, line, source};
 use crate::harness::{Backend, Failure, RecordedRefusal, Scratch};
 use crate::report::differ;
 
-/// The sources of the universe: what joins source and id carelessly takes some of its identities for one.
-pub const SOURCES: [&str; 3] = ["default", "a", "a.b"];
+/// The sources of the universe: what joins source and id carelessly takes some of its identities for one, and they stand
+/// otherwise by length than by name.
+pub const SOURCES: [&str; 3] = ["default", "z", "z.b"];
 /// The ids of the universe.
 pub const IDS: [&str; 10] = ["id", "ID", "id ", "i", "b.id", "caf\u{e9}", "cafe\u{301}", "1", "01", "%"];
 /// The texts of the universe, without the long one.

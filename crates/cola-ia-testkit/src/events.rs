@@ -6,7 +6,7 @@ use cola_ia_core::event::{Content, Delivery, EventId, EventType, Origin, Source}
 use cola_ia_core::intake::{Intake, Refusal, RefusalCode};
 use cola_ia_core::limits::TEXT_MAX_BYTES_DEFAULT;
 
-/// The input's name in [`line`].
+/// The input's name in [`line()`].
 pub const INPUT: &str = "eventos.jsonl";
 
 /// A line of [`INPUT`].

@@ -66,7 +66,9 @@ fn a_longer_batch_is_refused_and_changes_nothing(backend: &dyn Backend) -> Resul
     let op = scratch.op();
     let answer = scratch.accept_as(op, &Arc::new(many(BATCH_MAX_EVENTS + 1)));
     refused("a batch with one event too many", answer, ErrorKind::Invalid, "batch_too_long")?;
-    ensure_eq!(scratch.all_jobs()?, vec![], "jobs after it");
+    // One page: a store that took the batch would have a hundred of them.
+    let page = scratch.jobs(JobFilter::default(), PageRequest { below: None, limit: 1 })?;
+    ensure_eq!(page.jobs, vec![], "jobs after it");
     let accepted = scratch.accept_as(op, &Arc::new(many(2)))?;
     ensure_eq!(words(&accepted), "new new", "the same op with a shorter batch: the refused call recorded nothing");
     Ok(())

@@ -1,1 +1,19 @@
-//! Test harness.
+//! What proves a store: an oracle, cases that every store must pass, and generated sequences that compare two stores.
+//!
+//! - [`model`]: a store in memory, written to be obviously right; the oracle.
+//! - [`clock`]: time and randomness that tests decide.
+//! - [`harness`]: what a test needs of a kind of store, and one open store under test.
+//! - [`events`]: short ways to write deliveries and refusals.
+//! - [`conformance`]: the cases, written once; [`runner`] runs them on any number of stores.
+//! - [`sequences`]: random sequences of calls, run on two stores and compared answer by answer.
+//!
+//! This crate knows the `Store` trait and nothing of any store but the model. It is not published.
+
+pub mod clock;
+pub mod conformance;
+pub mod events;
+pub mod harness;
+pub mod model;
+mod report;
+pub mod runner;
+pub mod sequences;

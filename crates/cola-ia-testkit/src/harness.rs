@@ -1,0 +1,263 @@
+//! What a test needs of a kind of store, and one open store under test.
+
+use std::error::Error;
+use std::future::Future;
+use std::pin::pin;
+use std::sync::Arc;
+use std::task::{Context, Poll, Wake, Waker};
+use std::thread::{self, Thread};
+use std::time::{Duration, Instant};
+
+use cola_ia_core::clock::Timestamp;
+use cola_ia_core::event::Source;
+use cola_ia_core::intake::{DeliveryNumber, Intake, Refusal};
+use cola_ia_core::store::{
+    Accepted, EventHistory, JobFilter, JobPage, JobSummary, OpId, PageRequest, Preview, Store, StoreError,
+};
+
+use crate::clock::{ManualClock, SeededEntropy};
+
+/// Why a case failed: words for people.
+pub type Failure = Box<dyn Error + Send + Sync>;
+
+/// A kind of store, such as "SQLite in a file".
+pub trait Backend: Send + Sync + 'static {
+    /// Stands before the case's name: `sqlite::same_op_gives_the_first_answer`.
+    fn name(&self) -> &'static str;
+
+    /// A place where no store has been yet, shared with no other test.
+    ///
+    /// # Errors
+    /// What stood in the way.
+    fn fresh(&self) -> Result<Box<dyn Place>, Failure>;
+}
+
+/// Where one store lives while nobody has it open. Dropping it removes everything.
+pub trait Place: Send + Sync {
+    /// Opens the store, and makes it where there is none. It must take all time and randomness from what is given.
+    ///
+    /// # Errors
+    /// What stood in the way.
+    fn open(&self, clock: ManualClock, entropy: SeededEntropy) -> Result<Arc<dyn Store>, Failure>;
+
+    /// Closes it in good order, with all its threads and connections. Nobody else holds it.
+    ///
+    /// # Errors
+    /// What stood in the way.
+    fn close(&self, store: Arc<dyn Store>) -> Result<(), Failure> {
+        drop(store);
+        Ok(())
+    }
+
+    /// All refusals recorded here, by number. The trait has no view of them yet, so a backend reads its tables. Called
+    /// while the store is open.
+    ///
+    /// # Errors
+    /// What stood in the way.
+    fn refusals(&self) -> Result<Vec<RecordedRefusal>, Failure>;
+}
+
+/// A refusal as a store recorded it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RecordedRefusal {
+    /// The delivery's number, as its receipt said.
+    pub number: DeliveryNumber,
+    /// When the store received it.
+    pub received_at: Timestamp,
+    /// The refusal, whole.
+    pub refusal: Refusal,
+}
+
+/// One open store under test, with its clock; calls wait for their answer.
+pub struct Scratch {
+    // Before `place`, so that the store is closed before its place is removed.
+    store: Option<Arc<dyn Store>>,
+    place: Box<dyn Place>,
+    clock: ManualClock,
+    entropy: SeededEntropy,
+    op_entropy: SeededEntropy,
+}
+
+impl Scratch {
+    /// A new, empty store, at [`ManualClock::START`]. Two with the same calls make the same op ids.
+    ///
+    /// # Errors
+    /// What stood in the way.
+    pub fn new(backend: &dyn Backend) -> Result<Self, Failure> {
+        let place = backend.fresh()?;
+        let (clock, entropy) = (ManualClock::default(), SeededEntropy::new(1));
+        let store = place.open(clock.clone(), entropy.clone())?;
+        Ok(Self { store: Some(store), place, clock, entropy, op_entropy: SeededEntropy::new(2) })
+    }
+
+    /// The store's clock.
+    pub const fn clock(&self) -> &ManualClock {
+        &self.clock
+    }
+
+    /// The store itself.
+    pub fn store(&self) -> &dyn Store {
+        &**self.store.as_ref().expect("the store is open but while it is reopened")
+    }
+
+    /// Closes the store and opens it again.
+    ///
+    /// # Errors
+    /// What stood in the way; the store cannot be used then.
+    pub fn reopen(&mut self) -> Result<(), Failure> {
+        if let Some(store) = self.store.take() {
+            self.place.close(store)?;
+        }
+        self.store = Some(self.place.open(self.clock.clone(), self.entropy.clone())?);
+        Ok(())
+    }
+
+    /// An op id that this store has not seen.
+    pub fn op(&self) -> OpId {
+        OpId::new(&self.clock, &self.op_entropy)
+    }
+
+    /// [`Store::accept`] under a new op id.
+    ///
+    /// # Errors
+    /// The store's; or there is not one receipt for each member.
+    pub fn accept(&self, batch: Vec<Intake>) -> Result<Accepted, Failure> {
+        let members = batch.len();
+        let accepted = self.accept_as(self.op(), &Arc::new(batch))?;
+        if accepted.receipts.len() != members {
+            return Err(format!("a batch of {members} has {} receipts", accepted.receipts.len()).into());
+        }
+        Ok(accepted)
+    }
+
+    /// [`Store::accept`] under this op id.
+    ///
+    /// # Errors
+    /// The store's.
+    pub fn accept_as(&self, op: OpId, batch: &Arc<Vec<Intake>>) -> Result<Accepted, StoreError> {
+        block_on(self.store().accept(op, Arc::clone(batch)))
+    }
+
+    /// [`Store::preview`].
+    ///
+    /// # Errors
+    /// The store's.
+    pub fn preview(&self, batch: Vec<Intake>) -> Result<Vec<Preview>, StoreError> {
+        block_on(self.store().preview(Arc::new(batch)))
+    }
+
+    /// [`Store::find_events`].
+    ///
+    /// # Errors
+    /// The store's.
+    pub fn find(&self, source: Option<Source>, id: &str) -> Result<Vec<EventHistory>, StoreError> {
+        block_on(self.store().find_events(source, id.to_owned()))
+    }
+
+    /// The one event with this id, of any source.
+    ///
+    /// # Errors
+    /// The store's; or there is none, or more than one.
+    pub fn find_one(&self, id: &str) -> Result<EventHistory, Failure> {
+        let mut found = self.find(None, id)?;
+        match (found.pop(), found.len()) {
+            (Some(event), 0) => Ok(event),
+            (_, others) => {
+                Err(format!("id {id:?}: one event expected, found {}", others + usize::from(others > 0)).into())
+            }
+        }
+    }
+
+    /// [`Store::jobs`].
+    ///
+    /// # Errors
+    /// The store's.
+    pub fn jobs(&self, filter: JobFilter, page: PageRequest) -> Result<JobPage, StoreError> {
+        block_on(self.store().jobs(filter, page))
+    }
+
+    /// All jobs, newest first, page by page.
+    ///
+    /// # Errors
+    /// The store's; or the pages do not go down.
+    pub fn all_jobs(&self) -> Result<Vec<JobSummary>, Failure> {
+        let mut all = Vec::new();
+        let mut below = None;
+        loop {
+            let page = self.jobs(JobFilter::default(), PageRequest { below, limit: 1_000 })?;
+            all.extend(page.jobs);
+            match (page.next, below) {
+                (None, _) => return Ok(all),
+                (Some(next), Some(below)) if next >= below => {
+                    return Err(format!("a page below {below:?} is followed by one below {next:?}").into());
+                }
+                (next, _) => below = next,
+            }
+        }
+    }
+
+    /// All refusals that the store recorded, by number.
+    ///
+    /// # Errors
+    /// What stood in the way.
+    pub fn refusals(&self) -> Result<Vec<RecordedRefusal>, Failure> {
+        self.place.refusals()
+    }
+}
+
+/// How long a store may take for one answer before [`block_on`] calls it lost. Far beyond what any test needs.
+pub const ANSWER_WITHIN: Duration = Duration::from_mins(2);
+
+/// Waits on this thread until the future is done; any thread may wake it.
+///
+/// # Panics
+/// When there is no answer within [`ANSWER_WITHIN`]: a lost wake-up fails a test and does not hang it.
+pub fn block_on<T>(future: impl Future<Output = T>) -> T {
+    struct Unpark(Thread);
+    impl Wake for Unpark {
+        fn wake(self: Arc<Self>) {
+            self.0.unpark();
+        }
+    }
+
+    let waker = Waker::from(Arc::new(Unpark(thread::current())));
+    let mut context = Context::from_waker(&waker);
+    let mut future = pin!(future);
+    let deadline = Instant::now() + ANSWER_WITHIN;
+    loop {
+        if let Poll::Ready(value) = future.as_mut().poll(&mut context) {
+            return value;
+        }
+        let left = deadline.saturating_duration_since(Instant::now());
+        assert!(!left.is_zero(), "no answer within {ANSWER_WITHIN:?}");
+        thread::park_timeout(left);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::{AtomicBool, Ordering};
+
+    use super::*;
+
+    #[test]
+    fn an_answer_from_another_thread_is_waited_for() {
+        let done = Arc::new(AtomicBool::new(false));
+        let mut started = false;
+        let future = std::future::poll_fn(|context| {
+            if done.load(Ordering::SeqCst) {
+                return Poll::Ready(7);
+            }
+            if !started {
+                started = true;
+                let (waker, done) = (context.waker().clone(), Arc::clone(&done));
+                thread::spawn(move || {
+                    done.store(true, Ordering::SeqCst);
+                    waker.wake();
+                });
+            }
+            Poll::Pending
+        });
+        assert_eq!(block_on(future), 7);
+    }
+}

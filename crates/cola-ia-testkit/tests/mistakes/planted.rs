@@ -1,0 +1,569 @@
+//! The model with one mistake: some spoil what goes in, some what comes out, some only show when callers meet.
+
+use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
+use std::thread;
+use std::time::Duration;
+
+use async_trait::async_trait;
+use cola_ia_core::clock::{Clock as _, Timestamp};
+use cola_ia_core::event::{Content, Delivery, EventId, Source};
+use cola_ia_core::intake::{DeliveryNumber, EventNumber, Intake};
+use cola_ia_core::job::JobState;
+use cola_ia_core::limits::{BATCH_MAX_EVENTS, TEXT_MAX_BYTES_CEILING};
+use cola_ia_core::store::{
+    Accepted, ErrorKind, EventHistory, JobFilter, JobPage, OpId, PageRequest, Preview, Store, StoreError,
+};
+use cola_ia_core::verdict::Verdict;
+use cola_ia_testkit::clock::{ManualClock, SeededEntropy};
+use cola_ia_testkit::events::{event, source};
+use cola_ia_testkit::harness::{Backend, Failure, Place, RecordedRefusal};
+use cola_ia_testkit::model::{ModelMemory, ModelStore};
+
+macro_rules! mistakes {
+    ($($name:ident,)+) => {
+        /// What the store does wrong.
+        #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+        pub(crate) enum Mistake {
+            None,
+            $($name,)+
+        }
+
+        impl Mistake {
+            pub(crate) const ALL: &[Self] = &[$(Self::$name,)+];
+        }
+    };
+}
+
+mistakes! {
+    // What goes in.
+    TrimsIds,
+    FoldsCase,
+    NormalisesIds,
+    CutsIdsAt1000,
+    ReadsIdsAsNumbers,
+    ForgetsSource,
+    JoinsSourceAndId,
+    TrimsTexts,
+    DropsControlCharacters,
+    ComparesThe1000FirstBytes,
+    TypeIsContent,
+    DropsType,
+    DropsTime,
+    KeepsSecondsOnly,
+    LastInBatchWins,
+    DropsRefusals,
+    LetsRefusalsIn,
+    AlwaysNew,
+    // Ops.
+    IgnoresOps,
+    CutsOpsTo8Bytes,
+    ForgetsOpsAtReopen,
+    RemembersTenOps,
+    AnswersAnyBatchOfAnOp,
+    SaysNowToARepeat,
+    RecordsNoEmptyBatch,
+    // Batches.
+    LetsAnEmptyBatchIn,
+    TakesAnyLength,
+    TakesOneLess,
+    RecordsAndRefuses,
+    // Receipts.
+    ConflictPassesAsDuplicate,
+    CountsConflictsFromZero,
+    OneConflictAnEvent,
+    SortsReceipts,
+    NumbersEachBatchFromOne,
+    NumbersByClock,
+    NamesTheDeliveryAsEvent,
+    // Histories.
+    CountsOneDuplicateLess,
+    CountsListedDuplicates,
+    SortsConflictsByFingerprint,
+    CountsEachConflictOnce,
+    LosesConflictTexts,
+    ConflictTimesStandStill,
+    ListsOldestFirst,
+    ListsTheFirstDelivery,
+    TellsTimeOfTheEvent,
+    TellsEveryOrigin,
+    TellsNoOrigin,
+    SortsSourcesByLength,
+    FindsByPattern,
+    EndsIdsAtNul,
+    JobsStartRunning,
+    // Previews.
+    PreviewRecords,
+    PreviewComparesMembers,
+    PreviewSaysUnknown,
+    // Jobs.
+    SortsJobsByTime,
+    ListsOldestJobsFirst,
+    SaysNextAlways,
+    SaysNextNever,
+    PagesIncludeBelow,
+    PagesByOffset,
+    PagesOfAnySize,
+    IgnoresSourceFilter,
+    SourceFilterIsAPrefix,
+    IgnoresStateFilter,
+    FiltersAfterPaging,
+    // Stores.
+    ForgetsAtReopen,
+    FailsToReopenEmpty,
+    SharesOneMemory,
+    RecordsRefusalsOfCountOne,
+    // Callers that meet.
+    LooksThenWrites,
+    LooksForTheOpThenWrites,
+    WritesInTwoTransactions,
+    GivesNumbersTwice,
+}
+
+/// Model stores with this mistake.
+pub(crate) struct Planted {
+    mistake: Mistake,
+    shared: ModelMemory,
+}
+
+impl Planted {
+    pub(crate) fn new(mistake: Mistake) -> Self {
+        Self { mistake, shared: ModelMemory::default() }
+    }
+}
+
+impl Backend for Planted {
+    fn name(&self) -> &'static str {
+        "planted"
+    }
+
+    fn fresh(&self) -> Result<Box<dyn Place>, Failure> {
+        let shares = self.mistake == Mistake::SharesOneMemory;
+        let memory = if shares { self.shared.clone() } else { ModelMemory::default() };
+        Ok(Box::new(WrongPlace { mistake: self.mistake, memory: Mutex::new(memory), opened: AtomicUsize::new(0) }))
+    }
+}
+
+struct WrongPlace {
+    mistake: Mistake,
+    memory: Mutex<ModelMemory>,
+    opened: AtomicUsize,
+}
+
+impl Place for WrongPlace {
+    fn open(&self, clock: ManualClock, _entropy: SeededEntropy) -> Result<Arc<dyn Store>, Failure> {
+        let opened = self.opened.fetch_add(1, Ordering::SeqCst);
+        let mut memory = self.memory.lock().unwrap();
+        if self.mistake == Mistake::ForgetsAtReopen {
+            *memory = ModelMemory::default();
+        }
+        let model = memory.store(Arc::new(clock.clone()));
+        if self.mistake == Mistake::FailsToReopenEmpty && opened > 0 {
+            let every = PageRequest { below: None, limit: 1 };
+            let jobs = cola_ia_testkit::harness::block_on(model.jobs(JobFilter::default(), every))?;
+            if jobs.jobs.is_empty() {
+                return Err("not a store".into());
+            }
+        }
+        Ok(Arc::new(Wrong { mistake: self.mistake, model, clock, opened, own: Mutex::default() }))
+    }
+
+    fn refusals(&self) -> Result<Vec<RecordedRefusal>, Failure> {
+        let mut refusals = self.memory.lock().unwrap().refusals()?;
+        if self.mistake == Mistake::RecordsRefusalsOfCountOne {
+            for recorded in &mut refusals {
+                recorded.refusal.count = 1;
+            }
+        }
+        Ok(refusals)
+    }
+}
+
+/// What the wrapper remembers beside the model.
+#[derive(Default)]
+struct Own {
+    calls: u64,
+    ops: BTreeMap<OpId, Accepted>,
+    order: Vec<OpId>,
+    /// How many jobs the pages so far have listed.
+    listed: usize,
+}
+
+struct Wrong {
+    mistake: Mistake,
+    model: ModelStore,
+    clock: ManualClock,
+    opened: usize,
+    own: Mutex<Own>,
+}
+
+/// Long enough for other callers to come between.
+fn let_others_in() {
+    thread::sleep(Duration::from_millis(1));
+}
+
+fn every_job() -> PageRequest {
+    PageRequest { below: None, limit: 1_000 }
+}
+
+impl Wrong {
+    /// An op id that no caller makes.
+    fn other_op(&self) -> OpId {
+        let mut own = self.own.lock().unwrap();
+        own.calls += 1;
+        let mut bytes = [0xff; 16];
+        bytes[..8].copy_from_slice(&own.calls.to_be_bytes());
+        bytes[8] = self.opened as u8;
+        OpId(bytes)
+    }
+
+    fn spoil_id(&self, id: &str) -> String {
+        match self.mistake {
+            Mistake::TrimsIds => id.trim().to_owned(),
+            Mistake::FoldsCase => id.to_lowercase(),
+            Mistake::NormalisesIds => id.replace("e\u{301}", "é"),
+            Mistake::CutsIdsAt1000 => id[..id.floor_char_boundary(1_000)].to_owned(),
+            Mistake::ReadsIdsAsNumbers => id.parse::<f64>().map_or_else(|_| id.to_owned(), |number| number.to_string()),
+            _ => id.to_owned(),
+        }
+    }
+
+    fn spoil_text(&self, delivery: &Delivery) -> String {
+        let text = delivery.content.text();
+        match self.mistake {
+            Mistake::TrimsTexts => text.trim().to_owned(),
+            Mistake::DropsControlCharacters => {
+                text.chars().filter(|char| *char == '\n' || !char.is_control()).collect()
+            }
+            Mistake::ComparesThe1000FirstBytes => text[..text.floor_char_boundary(1_000)].to_owned(),
+            Mistake::TypeIsContent => {
+                format!("{text}{}", delivery.event_type.as_ref().map_or("", |event_type| event_type.as_str()))
+            }
+            _ => text.to_owned(),
+        }
+    }
+
+    fn spoil_member(&self, member: &Intake) -> Intake {
+        let delivery = match member {
+            Intake::Delivery(delivery) => delivery,
+            Intake::Refusal(_) if self.mistake == Mistake::LetsRefusalsIn => return event("refused", "x"),
+            Intake::Refusal(_) => return member.clone(),
+        };
+        let mut delivery = delivery.clone();
+        let text = self.spoil_text(&delivery);
+        if text != delivery.content.text() {
+            // What would be blank stays as it is.
+            delivery.content = Content::new(text, TEXT_MAX_BYTES_CEILING).unwrap_or(delivery.content);
+        }
+        let id = self.spoil_id(delivery.id.as_str());
+        delivery.id = EventId::new(id).unwrap_or(delivery.id);
+        match self.mistake {
+            Mistake::ForgetsSource => delivery.source = Source::default(),
+            Mistake::JoinsSourceAndId => {
+                delivery.id = EventId::new(format!("{}.{}", delivery.source, delivery.id)).unwrap_or(delivery.id);
+                delivery.source = Source::default();
+            }
+            Mistake::DropsType => delivery.event_type = None,
+            Mistake::DropsTime => delivery.time = None,
+            Mistake::KeepsSecondsOnly => {
+                let seconds = |time: Timestamp| Timestamp::from_micros(time.as_micros() / 1_000_000 * 1_000_000);
+                delivery.time = delivery.time.map(seconds);
+            }
+            Mistake::AlwaysNew => {
+                let number = self.own.lock().unwrap().calls;
+                delivery.id = EventId::new(format!("{} {number}", delivery.id)).unwrap_or(delivery.id);
+            }
+            _ => {}
+        }
+        Intake::Delivery(delivery)
+    }
+
+    fn spoil_batch(&self, batch: &[Intake]) -> Arc<Vec<Intake>> {
+        if self.mistake == Mistake::AlwaysNew {
+            self.other_op();
+        }
+        let kept = |member: &&Intake| self.mistake != Mistake::DropsRefusals || matches!(member, Intake::Delivery(_));
+        let mut spoiled: Vec<Intake> = batch.iter().filter(kept).map(|member| self.spoil_member(member)).collect();
+        if self.mistake == Mistake::LastInBatchWins {
+            spoiled.reverse();
+        }
+        Arc::new(spoiled)
+    }
+
+    async fn accept_spoiled(&self, op: OpId, batch: Arc<Vec<Intake>>) -> Result<Accepted, StoreError> {
+        match self.mistake {
+            Mistake::IgnoresOps => self.model.accept(self.other_op(), batch).await,
+            Mistake::CutsOpsTo8Bytes => {
+                let mut bytes = op.0;
+                bytes[8..].fill(0);
+                self.model.accept(OpId(bytes), batch).await
+            }
+            Mistake::ForgetsOpsAtReopen => {
+                let mut bytes = op.0;
+                bytes[15] ^= self.opened as u8;
+                self.model.accept(OpId(bytes), batch).await
+            }
+            Mistake::RemembersTenOps | Mistake::AnswersAnyBatchOfAnOp | Mistake::LooksForTheOpThenWrites => {
+                self.accept_with_own_ops(op, batch).await
+            }
+            Mistake::LetsAnEmptyBatchIn if batch.is_empty() => {
+                let answer = self.model.accept(op, Arc::new(vec![event("empty", "x")])).await?;
+                Ok(Accepted { receipts: Vec::new(), ..answer })
+            }
+            Mistake::RecordsNoEmptyBatch if batch.is_empty() => {
+                Ok(Accepted { received_at: self.clock.now(), receipts: Vec::new() })
+            }
+            Mistake::TakesAnyLength | Mistake::WritesInTwoTransactions => {
+                let (left, right) = batch.split_at(batch.len() / 2);
+                let mut answer = self.model.accept(op, Arc::new(left.to_vec())).await?;
+                let_others_in();
+                let mut second = op.0;
+                second[0] ^= 0x80;
+                answer.receipts.extend(self.model.accept(OpId(second), Arc::new(right.to_vec())).await?.receipts);
+                Ok(answer)
+            }
+            Mistake::TakesOneLess if batch.len() == BATCH_MAX_EVENTS => {
+                Err(StoreError::new(ErrorKind::Invalid, "batch_too_long"))
+            }
+            Mistake::RecordsAndRefuses if batch.len() > BATCH_MAX_EVENTS => {
+                self.model.accept(op, Arc::new(batch[..BATCH_MAX_EVENTS].to_vec())).await?;
+                Err(StoreError::new(ErrorKind::Invalid, "batch_too_long"))
+            }
+            Mistake::LooksThenWrites => {
+                let looks = if batch.len() == 1 { self.model.preview(Arc::clone(&batch)).await? } else { Vec::new() };
+                let_others_in();
+                let mut answer = self.model.accept(op, batch).await?;
+                for (receipt, _) in answer.receipts.iter_mut().zip(looks).filter(|(_, look)| *look == Preview::Unknown)
+                {
+                    (receipt.verdict, receipt.conflict) = (Verdict::New, None);
+                }
+                Ok(answer)
+            }
+            _ => self.model.accept(op, batch).await,
+        }
+    }
+
+    async fn accept_with_own_ops(&self, op: OpId, batch: Arc<Vec<Intake>>) -> Result<Accepted, StoreError> {
+        let first = self.own.lock().unwrap().ops.get(&op).cloned();
+        match first {
+            Some(first) if first.receipts.len() == batch.len() || self.mistake == Mistake::AnswersAnyBatchOfAnOp => {
+                return Ok(first);
+            }
+            Some(_) => return Err(StoreError::new(ErrorKind::Conflict, "op_reused")),
+            None => {}
+        }
+        let_others_in_if(self.mistake == Mistake::LooksForTheOpThenWrites);
+        let answer = self.model.accept(self.other_op(), batch).await?;
+        let mut own = self.own.lock().unwrap();
+        own.ops.insert(op, answer.clone());
+        own.order.push(op);
+        if self.mistake == Mistake::RemembersTenOps && own.order.len() > 10 {
+            let oldest = own.order.remove(0);
+            own.ops.remove(&oldest);
+        }
+        Ok(answer)
+    }
+
+    fn spoil_accepted(&self, answer: &mut Accepted) {
+        match self.mistake {
+            Mistake::LastInBatchWins => {
+                let numbers: Vec<DeliveryNumber> = answer.receipts.iter().map(|receipt| receipt.number).collect();
+                answer.receipts.reverse();
+                for (receipt, number) in answer.receipts.iter_mut().zip(numbers) {
+                    receipt.number = number;
+                }
+            }
+            Mistake::SaysNowToARepeat => answer.received_at = self.clock.now(),
+            Mistake::SortsReceipts => answer.receipts.sort_by_key(|receipt| (receipt.event, receipt.number)),
+            _ => {}
+        }
+        let at = answer.received_at.as_micros();
+        for (index, receipt) in answer.receipts.iter_mut().enumerate() {
+            match self.mistake {
+                Mistake::ConflictPassesAsDuplicate if receipt.verdict == Verdict::Conflict => {
+                    (receipt.verdict, receipt.conflict) = (Verdict::Duplicate, None);
+                }
+                Mistake::CountsConflictsFromZero => receipt.conflict = receipt.conflict.map(|number| number - 1),
+                Mistake::OneConflictAnEvent => receipt.conflict = receipt.conflict.map(|_| 1),
+                Mistake::NumbersEachBatchFromOne => receipt.number = DeliveryNumber(index as i64 + 1),
+                Mistake::NumbersByClock => receipt.number = DeliveryNumber(at + index as i64),
+                Mistake::NamesTheDeliveryAsEvent => {
+                    receipt.event = receipt.event.map(|_| EventNumber(receipt.number.0));
+                }
+                Mistake::GivesNumbersTwice => receipt.number.0 -= receipt.number.0 % 2,
+                _ => {}
+            }
+        }
+    }
+
+    fn spoil_history(&self, event: &mut EventHistory) {
+        match self.mistake {
+            Mistake::CountsOneDuplicateLess => event.duplicates = event.duplicates.saturating_sub(1),
+            Mistake::CountsListedDuplicates => {
+                let duplicate = |listed: &&_| matches!(listed, &&Verdict::Duplicate);
+                let verdicts: Vec<Verdict> = event.deliveries.iter().map(|delivery| delivery.verdict).collect();
+                event.duplicates = verdicts.iter().filter(duplicate).count() as u64;
+            }
+            Mistake::SortsConflictsByFingerprint => event.conflicts.sort_by_key(|conflict| conflict.fingerprint),
+            Mistake::ListsOldestFirst => event.deliveries.reverse(),
+            Mistake::ListsTheFirstDelivery => {
+                let first = cola_ia_core::store::DeliveryView {
+                    number: DeliveryNumber(event.job.event.0),
+                    verdict: Verdict::New,
+                    received_at: event.job.received_at,
+                    time: event.job.time,
+                    conflict: None,
+                    origin: None,
+                };
+                event.deliveries.push(first);
+            }
+            Mistake::JobsStartRunning => event.job.state = JobState::Running,
+            _ => {}
+        }
+        for conflict in &mut event.conflicts {
+            match self.mistake {
+                Mistake::CountsEachConflictOnce => conflict.count = 1,
+                Mistake::LosesConflictTexts => conflict.text = None,
+                Mistake::ConflictTimesStandStill => conflict.last_at = conflict.first_at,
+                _ => {}
+            }
+        }
+        for delivery in &mut event.deliveries {
+            match self.mistake {
+                Mistake::TellsTimeOfTheEvent => delivery.time = event.job.time,
+                Mistake::TellsEveryOrigin => delivery.origin = Some(delivery.origin.take().unwrap_or_default()),
+                Mistake::TellsNoOrigin => delivery.origin = None,
+                _ => {}
+            }
+        }
+    }
+
+    /// `LIKE` where `=` was meant: `%` for any number of characters, `_` for one.
+    async fn find_by_pattern(&self, source: Option<Source>, id: &str) -> Result<Vec<EventHistory>, StoreError> {
+        fn matches(pattern: &[char], text: &[char]) -> bool {
+            match pattern.split_first() {
+                None => text.is_empty(),
+                Some(('%', rest)) => (0..=text.len()).any(|skipped| matches(rest, &text[skipped..])),
+                Some((wanted, rest)) => text
+                    .split_first()
+                    .is_some_and(|(found, left)| (*wanted == '_' || wanted == found) && matches(rest, left)),
+            }
+        }
+        let characters = |text: &str| text.chars().collect::<Vec<_>>();
+        let mut found = Vec::new();
+        for job in self.model.jobs(JobFilter { source, states: Vec::new() }, every_job()).await?.jobs {
+            if matches(&characters(id), &characters(&job.id)) {
+                found.extend(self.model.find_events(Some(job.source), job.id).await?);
+            }
+        }
+        found.sort_by(|left, right| left.job.source.cmp(&right.job.source));
+        Ok(found)
+    }
+
+    async fn page_by_offset(&self, filter: JobFilter, page: PageRequest) -> Result<JobPage, StoreError> {
+        let mut all = self.model.jobs(filter, every_job()).await?.jobs;
+        let mut own = self.own.lock().unwrap();
+        own.listed = if page.below.is_some() { own.listed } else { 0 };
+        let limit = page.limit.clamp(1, 1_000) as usize;
+        let mut jobs = all.split_off(own.listed.min(all.len()));
+        let more = jobs.len() > limit;
+        jobs.truncate(limit);
+        own.listed += jobs.len();
+        let next = if more { jobs.last().map(|job| job.event) } else { None };
+        Ok(JobPage { jobs, next })
+    }
+}
+
+fn let_others_in_if(wanted: bool) {
+    if wanted {
+        let_others_in();
+    }
+}
+
+#[async_trait]
+impl Store for Wrong {
+    async fn accept(&self, op: OpId, batch: Arc<Vec<Intake>>) -> Result<Accepted, StoreError> {
+        let mut answer = self.accept_spoiled(op, self.spoil_batch(&batch)).await?;
+        self.spoil_accepted(&mut answer);
+        Ok(answer)
+    }
+
+    async fn preview(&self, batch: Arc<Vec<Intake>>) -> Result<Vec<Preview>, StoreError> {
+        let spoiled = self.spoil_batch(&batch);
+        let mut previews = self.model.preview(Arc::clone(&spoiled)).await?;
+        match self.mistake {
+            Mistake::PreviewRecords => {
+                self.model.accept(self.other_op(), spoiled).await?;
+            }
+            Mistake::PreviewComparesMembers => {
+                let identity = |member: &Intake| match member {
+                    Intake::Delivery(delivery) => Some((delivery.source.clone(), delivery.id.clone())),
+                    Intake::Refusal(_) => None,
+                };
+                let identities: Vec<_> = spoiled.iter().map(identity).collect();
+                for (index, preview) in previews.iter_mut().enumerate() {
+                    if identities[index].is_some() && identities[..index].contains(&identities[index]) {
+                        *preview = Preview::Known(Verdict::Duplicate);
+                    }
+                }
+            }
+            Mistake::PreviewSaysUnknown => previews.fill(Preview::Unknown),
+            _ => {}
+        }
+        Ok(previews)
+    }
+
+    async fn find_events(&self, source: Option<Source>, id: String) -> Result<Vec<EventHistory>, StoreError> {
+        let id = self.spoil_id(&id);
+        let mut found = match self.mistake {
+            Mistake::FindsByPattern => self.find_by_pattern(source, &id).await?,
+            Mistake::EndsIdsAtNul => {
+                self.model.find_events(source, id.split('\0').next().unwrap_or_default().to_owned()).await?
+            }
+            Mistake::ForgetsSource => self.model.find_events(None, id).await?,
+            _ => self.model.find_events(source, id).await?,
+        };
+        if self.mistake == Mistake::SortsSourcesByLength {
+            found.sort_by_key(|event| event.job.source.as_str().len());
+        }
+        for event in &mut found {
+            self.spoil_history(event);
+        }
+        Ok(found)
+    }
+
+    async fn jobs(&self, mut filter: JobFilter, mut page: PageRequest) -> Result<JobPage, StoreError> {
+        let limit = page.limit;
+        match self.mistake {
+            Mistake::PagesIncludeBelow => page.below = page.below.map(|below| EventNumber(below.0.saturating_add(1))),
+            Mistake::PagesByOffset => return self.page_by_offset(filter, page).await,
+            Mistake::IgnoresSourceFilter => filter.source = None,
+            Mistake::IgnoresStateFilter => filter.states.clear(),
+            Mistake::SourceFilterIsAPrefix => {
+                let prefix = filter.source.take().unwrap_or(source("a"));
+                let mut found = self.model.jobs(filter, page).await?;
+                found.jobs.retain(|job| job.source.as_str().starts_with(prefix.as_str()));
+                return Ok(found);
+            }
+            Mistake::FiltersAfterPaging => {
+                let mut found = self.model.jobs(JobFilter::default(), page).await?;
+                found.jobs.retain(|job| filter.source.as_ref().is_none_or(|source| *source == job.source));
+                found.jobs.retain(|job| filter.states.is_empty() || filter.states.contains(&job.state));
+                return Ok(found);
+            }
+            _ => {}
+        }
+        let mut found = self.model.jobs(filter, page).await?;
+        match self.mistake {
+            Mistake::SortsJobsByTime => found.jobs.sort_by_key(|job| std::cmp::Reverse(job.received_at)),
+            Mistake::ListsOldestJobsFirst => found.jobs.reverse(),
+            Mistake::SaysNextAlways => found.next = Some(found.jobs.last().map_or(EventNumber(0), |job| job.event)),
+            Mistake::SaysNextNever => found.next = None,
+            Mistake::PagesOfAnySize => found.jobs.truncate(limit as usize),
+            Mistake::JobsStartRunning => found.jobs.iter_mut().for_each(|job| job.state = JobState::Running),
+            _ => {}
+        }
+        Ok(found)
+    }
+}

@@ -1,1 +1,3 @@
 //! The library behind the binary.
+
+pub mod intake;

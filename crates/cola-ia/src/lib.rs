@@ -1,6 +1,9 @@
 //! The library behind the binary: `main` only hands over the arguments and the environment.
 
+pub mod add;
 pub mod cli;
 pub mod config;
+pub mod intake;
 pub mod lang;
 pub mod print;
+pub mod store;

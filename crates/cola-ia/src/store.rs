@@ -1,9 +1,11 @@
 //! Opening the store that the settings name, and saying what that did.
 
+use cola_ia_core::store::StoreError;
 use cola_ia_store::sqlite::{Opened, Options, SqliteStore, TakenOver};
 
+use crate::cli::init::StoreMade;
 use crate::cli::{Problem, Session};
-use crate::config::Settings;
+use crate::config::{Settings, Warning};
 use crate::lang::Message;
 use crate::print::safe_line;
 
@@ -14,6 +16,15 @@ pub fn options(settings: &Settings) -> Options {
         allow_network_filesystem: settings.allow_network_filesystem,
         ..Options::default()
     }
+}
+
+/// Makes the store, or opens the one that is there.
+///
+/// # Errors
+/// As [`SqliteStore::init`].
+pub fn init(settings: &Settings) -> Result<StoreMade, StoreError> {
+    let (_store, opened) = SqliteStore::init(&settings.db, &options(settings))?;
+    Ok(if opened.created { StoreMade::Created } else { StoreMade::AlreadyThere })
 }
 
 /// Opens the store for views.
@@ -59,24 +70,29 @@ fn report_taken_over(session: &Session, path: &str, taken: &TakenOver, dry_run: 
         session.note(&Message::new("store-copy").with("path", taken.copy.display()));
     }
     for id in &taken.mismatched {
-        session.alarm(&Message::new("takeover-mismatch").with("id", crate::print::id_on_a_line(id)));
+        alarm(session, Message::new("takeover-mismatch").with("id", crate::print::id_on_a_line(id)));
     }
     for (id, state) in &taken.unknown_states {
-        session.alarm(
-            &Message::new("takeover-state").with("id", crate::print::id_on_a_line(id)).with("state", safe_line(state)),
+        alarm(session,
+            Message::new("takeover-state").with("id", crate::print::id_on_a_line(id)).with("state", safe_line(state)),
         );
     }
     if !taken.other_columns.is_empty() {
-        session.alarm(&Message::new("takeover-columns").with("columns", safe_line(&taken.other_columns.join(", "))));
+        alarm(session, Message::new("takeover-columns").with("columns", safe_line(&taken.other_columns.join(", "))));
     }
     for row in &taken.untaken {
         let reason = Message::new(format!("refusal-{}", row.code.as_str()));
-        session.alarm(
-            &Message::new("takeover-untaken").with("row", row.rowid).message("reason", reason).with("code", row.code.as_str()),
+        alarm(session,
+            Message::new("takeover-untaken").with("row", row.rowid).message("reason", reason).with("code", row.code.as_str()),
         );
     }
     let unnamed = taken.untaken_count - taken.untaken.len() as u64;
     if unnamed > 0 {
-        session.alarm(&Message::new("takeover-untaken-more").number("count", unnamed));
+        alarm(session, Message::new("takeover-untaken-more").number("count", unnamed));
     }
+}
+
+/// What a person must see even where little is said.
+fn alarm(session: &Session, message: Message) {
+    session.warn(&Warning { message, hint: None });
 }

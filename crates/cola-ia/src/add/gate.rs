@@ -9,7 +9,7 @@ use cola_ia_core::store::{OpId, Preview, Receipt, Store, StoreError};
 use cola_ia_core::verdict::Verdict;
 use cola_ia_store::sqlite::{Opened, Options, SqliteStore};
 
-use crate::block_on;
+use pollster::block_on;
 
 /// The answers to a batch, in its order.
 pub(super) enum Answers {

@@ -82,8 +82,8 @@ pub(super) fn open(input: &Input) -> io::Result<OpenInput> {
     Ok(OpenInput { name, bytes: Waiting { file, trickles, idle_said: false }, trickles })
 }
 
-/// How long a pipe may be silent before whoever holds something back is told.
-const SILENCE: PollTimeout = PollTimeout::from_u8(20);
+/// How long a pipe may be silent before whoever holds something back is told, in milliseconds.
+const SILENCE: u8 = 20;
 
 /// A file that says `WouldBlock` once when it falls silent, and then waits for as long as it takes.
 pub(super) struct Waiting {
@@ -97,7 +97,7 @@ impl Read for Waiting {
         if self.trickles && !self.idle_said {
             let mut descriptors = [PollFd::new(self.file.as_fd(), PollFlags::POLLIN)];
             // Where it cannot be asked, reading itself waits.
-            if let Ok(0) = poll(&mut descriptors, SILENCE) {
+            if let Ok(0) = poll(&mut descriptors, PollTimeout::from(SILENCE)) {
                 self.idle_said = true;
                 return Err(io::ErrorKind::WouldBlock.into());
             }

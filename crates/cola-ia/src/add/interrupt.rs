@@ -30,7 +30,7 @@ impl Interrupt {
             for _ in signals.forever() {
                 if asked.0.swap(true, Ordering::SeqCst) {
                     // A commit in flight is the store's own business: it is whole or it is not there.
-                    std::process::exit(Exit::Interrupted.code());
+                    std::process::exit(Exit::Interrupted.code().into());
                 }
                 queue.stop();
             }
@@ -51,12 +51,12 @@ const NEXT_WORD: Duration = Duration::from_secs(10);
 /// Says that a lock is waited for, and stops waiting at an interrupt.
 pub(super) struct LockWait {
     interrupt: Interrupt,
-    session: Arc<Session>,
+    session: Session,
     said: std::sync::Mutex<Option<Instant>>,
 }
 
 impl LockWait {
-    pub(super) fn new(interrupt: Interrupt, session: Arc<Session>) -> Self {
+    pub(super) fn new(interrupt: Interrupt, session: Session) -> Self {
         Self { interrupt, session, said: std::sync::Mutex::default() }
     }
 }

@@ -33,11 +33,11 @@ use read::Reading;
 /// # Errors
 /// Where it could not be done, or not to its end; what was answered before is stored all the same, and running it again is
 /// safe.
-pub fn run(session: &Arc<Session>, options: &AddOptions, settings: &Settings) -> Result<Exit, Problem> {
+pub fn run(session: &Session, options: &AddOptions, settings: &Settings) -> Result<Exit, Problem> {
     let size = inputs::check(&options.inputs, &settings.db, options.rejects.as_deref())?;
     let queue = Arc::new(Queue::default());
     let interrupt = Interrupt::listen(&queue).map_err(|cause| Problem::failed(Message::new("signals").caused_by(&cause)))?;
-    let patience = Arc::new(LockWait::new(interrupt.clone(), Arc::clone(session)));
+    let patience = Arc::new(LockWait::new(interrupt.clone(), session.clone()));
     let store_options = Options { patience, ..crate::store::options(settings) };
     let (gate, opened) = open(options, settings, &store_options).map_err(|error| Problem::from_store(&error))?;
     crate::store::report_opened(session, settings, &opened, options.dry_run);
@@ -122,7 +122,7 @@ impl<'a> Answered<'a> {
                 }
                 Intake::Refusal(refusal) => {
                     push_refusal(&mut self.out, json, refusal);
-                    self.refusals.push(&mut self.err, lang, refusal);
+                    self.refusals.push(&mut self.err, self.session, refusal);
                     self.tally.count(Verdict::Invalid, refusal.count);
                 }
             }

@@ -43,6 +43,16 @@ pub enum Input {
     File(PathBuf),
 }
 
+impl Input {
+    /// What people call it.
+    pub fn name(&self) -> String {
+        match self {
+            Self::Stdin => "-".to_owned(),
+            Self::File(path) => path.display().to_string(),
+        }
+    }
+}
+
 /// Adds the answer to one delivery to `out`, a whole line.
 ///
 /// People's form is `ID VERDICT`, as the article's script prints it; with `json` it is a [`Entered`].

@@ -4,6 +4,7 @@ use cola_ia_core::intake::Refusal;
 use cola_ia_core::store::StoreError;
 
 use super::{Exit, Problem};
+use crate::intake::{InputError, InputErrorKind};
 use crate::lang::{Lang, Message};
 use crate::print::safe_line;
 
@@ -61,6 +62,26 @@ impl Problem {
         };
         let problem = Self::new(exit, with_facts(format!("store-{}", error.code)));
         problem.hint(with_facts(format!("store-{}-hint", error.code)))
+    }
+}
+
+/// The sentence for an input that could not be read to its end.
+pub fn input_error(input: &str, error: &InputError) -> Problem {
+    let key = match error.kind {
+        InputErrorKind::Io => "input-io",
+        InputErrorKind::GzipCut => "input-gzip-cut",
+        InputErrorKind::GzipDamaged => "input-gzip-damaged",
+        InputErrorKind::ZstdCut => "input-zstd-cut",
+        InputErrorKind::ZstdDamaged => "input-zstd-damaged",
+        InputErrorKind::ZstdWindow => "input-zstd-window",
+    };
+    let problem = Problem::failed(Message::new(key).with("input", safe_line(input)).with("detail", &error.detail));
+    match error.kind {
+        InputErrorKind::Io | InputErrorKind::GzipCut | InputErrorKind::ZstdCut => {
+            problem.hint(Message::new("input-cut-hint"))
+        }
+        InputErrorKind::GzipDamaged | InputErrorKind::ZstdDamaged => problem.hint(Message::new("input-damaged-hint")),
+        InputErrorKind::ZstdWindow => problem.hint(Message::new("input-zstd-window-hint")),
     }
 }
 

@@ -26,9 +26,14 @@ pub use exit::Exit;
 pub use problem::Problem;
 pub use session::Session;
 
+use cola_ia_core::store::Store as _;
+use pollster::block_on;
+
+use crate::add::run as add_command;
 use crate::config::{Environment, NamedFile, Settings};
 use crate::lang::{Lang, choose};
 use crate::print::{Colour, ColourChoice};
+use crate::store;
 use args::{Command, Invocation, Parsed};
 
 /// Runs the command that the arguments ask for; the first is the program's name.
@@ -73,13 +78,37 @@ fn dispatch(session: &Session, invocation: &Invocation) -> Result<Exit, Problem>
     match &invocation.command {
         Command::Init => {
             let settings = load(NamedFile::MayBeMissing)?;
-            // WIRE: the store's own "open or make".
-            init::run(session, &invocation.flags, &settings, |_| Err(not_wired()))
+            init::run(session, &invocation.flags, &settings, store::init)
         }
-        Command::Add(_) | Command::Jobs(_) | Command::Show(_) => {
-            load(NamedFile::MustExist)?;
-            // WIRE: add, jobs and show with their options and these settings.
-            Err(Problem::from_store(&not_wired()))
+        Command::Add(options) => add_command(session, options, &load(NamedFile::MustExist)?),
+        Command::Jobs(options) => {
+            let store = store::view(&load(NamedFile::MustExist)?)?;
+            let page = block_on(store.jobs(options.filter.clone(), options.page))
+                .map_err(|error| Problem::from_store(&error))?;
+            let text = if options.json {
+                jobs::as_json(&page)
+            } else {
+                jobs::as_table(&session.lang, &page, session.colour.stdout)
+            };
+            print(&text)?;
+            if let Some(next) = jobs::what_next(&page) {
+                if page.next.is_some() { session.hint(&next) } else { session.note(&next) }
+            }
+            Ok(Exit::Done)
+        }
+        Command::Show(options) => {
+            let store = store::view(&load(NamedFile::MustExist)?)?;
+            let events = block_on(store.find_events(options.source.clone(), options.id.clone()))
+                .map_err(|error| Problem::from_store(&error))?;
+            if events.is_empty() {
+                return Err(options.not_found());
+            }
+            let text = if options.json {
+                show::as_json(&events)
+            } else {
+                show::as_story(&session.lang, &events, session.colour.stdout)
+            };
+            print(&text)
         }
         Command::ConfigShow { origin, json } => {
             config::show(&load(NamedFile::MustExist)?, &session.lang, *origin, *json)
@@ -98,11 +127,6 @@ fn dispatch(session: &Session, invocation: &Invocation) -> Result<Exit, Problem>
         Command::Man(options) => man::run(session, options),
         Command::Help(words) => help(session, words),
     }
-}
-
-// WIRE: gone once the store is wired.
-fn not_wired() -> cola_ia_core::store::StoreError {
-    cola_ia_core::store::StoreError::new(cola_ia_core::store::ErrorKind::Unavailable, "store_closed")
 }
 
 /// The long help of a command, as `COMMAND --help` prints it.

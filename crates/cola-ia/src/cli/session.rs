@@ -9,7 +9,7 @@ use crate::lang::{Lang, Message};
 use crate::print::{Colour, Paint};
 
 /// The conversation with the person at the terminal.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub struct Session {
     /// The languages.
     pub lang: Lang,

@@ -98,8 +98,8 @@ pub(super) struct Rules {
 }
 
 impl Rules {
-    pub(super) fn new(max_text_bytes: usize, given: Option<Source>) -> Self {
-        let unnamed = given.clone().unwrap_or_default();
+    pub(super) fn new(max_text_bytes: usize, given: Option<Source>, default: &Source) -> Self {
+        let unnamed = given.as_ref().unwrap_or(default).clone();
         Self { max_text_bytes, given, named: unnamed.clone(), unnamed, scratch: Vec::new() }
     }
 

@@ -35,7 +35,7 @@ struct Seen {
 
 impl Seen {
     fn of(data: &[u8], size: usize) -> Self {
-        let settings = Settings { max_line_bytes: 400, max_text_bytes: 100, source: None, one_by_one: 6 };
+        let settings = Settings { max_line_bytes: 400, max_text_bytes: 100, one_by_one: 6, ..Settings::default() };
         let mut sink = Collecting { items: Vec::new(), rejected: Vec::new() };
         let consumed = Arc::new(AtomicU64::new(0));
         let end = read_input(&"fuzz".into(), Chunked { rest: data, size }, &settings, &consumed, &mut sink);

@@ -48,6 +48,8 @@ pub struct Settings {
     pub max_text_bytes: usize,
     /// The source that the whole input was given with. A line that names another one is refused.
     pub source: Option<Source>,
+    /// The source of lines that name none, where the whole input was given with none.
+    pub default_source: Source,
     /// How many refusals of the input are handed over one by one; later ones are counted by code and handed over at the end.
     pub one_by_one: u64,
 }
@@ -58,6 +60,7 @@ impl Default for Settings {
             max_line_bytes: LINE_MAX_BYTES_DEFAULT,
             max_text_bytes: TEXT_MAX_BYTES_DEFAULT,
             source: None,
+            default_source: Source::default(),
             one_by_one: REFUSALS_ONE_BY_ONE,
         }
     }

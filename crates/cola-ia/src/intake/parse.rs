@@ -90,7 +90,8 @@ pub struct LineParser {
 impl LineParser {
     /// A parser for the lines of one input.
     pub fn new(settings: &Settings) -> Self {
-        Self { rules: Rules::new(settings.max_text_bytes, settings.source.clone()), keys: Keys::default() }
+        let rules = Rules::new(settings.max_text_bytes, settings.source.clone(), &settings.default_source);
+        Self { rules, keys: Keys::default() }
     }
 
     /// Reads one line, given without its end and without a byte order mark, less than 4 GiB.

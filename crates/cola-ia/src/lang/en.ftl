@@ -460,3 +460,39 @@ store-batch_too_long-hint = please report it; nothing was changed
 store-interrupted = interrupted; what was answered is stored
 store-interrupted-hint = run the same again: nothing enters twice
 store-store_closed = the store has been closed
+
+## What opening a store did
+
+store-created = made the store { $path }
+store-migrated = brought the store { $path } from schema { $from } to { $to }
+store-copy = the file as it was before: { $path }
+store-waiting = another process has held the lock of the store for { $seconds } s; waiting
+takeover-done = took over the database of the article’s script, { $path }: { $pending } pending, { $done } done, { $held } held
+takeover-would = a run without --dry-run would take over the database of the article’s script, { $path }: { $pending } pending, { $done } done, { $held } held
+takeover-mismatch = the fingerprint of { $id } is not that of its text; its job is held
+takeover-state = { $id } has the state “{ $state }”, which the article does not know; its job is held
+takeover-columns = these columns are not the article’s and stay in the old table: { $columns }
+takeover-untaken = row { $row } of the old table cannot be an event and stays there: { $reason } [{ $code }]
+takeover-untaken-more = { $count ->
+    [one] one more row stays in the old table
+   *[other] { $count } more rows stay in the old table
+}
+
+## Inputs of “add”
+
+signals = interrupts cannot be listened for: { $cause }
+input-not-readable = { $path } cannot be read: { $cause }
+input-is-folder = { $path } is a folder
+input-is-store = { $path } is the store itself
+input-is-rejects = { $path } is to be read and to take the refused lines; nothing was read
+input-io = { $input } could not be read to its end ({ $detail }); what was read before has been answered
+input-gzip-cut = { $input } is cut off: the gzip stream ends in the middle; what could be read has been answered
+input-gzip-damaged = { $input } is damaged: the gzip stream is not what was packed ({ $detail }); what was read before has been answered
+input-zstd-cut = { $input } is cut off: the zstd stream ends in the middle; what could be read has been answered
+input-zstd-damaged = { $input } is damaged: the zstd stream is not what was packed ({ $detail }); what was read before has been answered
+input-zstd-window = { $input } needs a zstd window larger than 8 MiB, which is not given
+input-cut-hint = bring the whole file and add it again: nothing enters twice
+input-damaged-hint = bring a good copy and add it; look at what entered, its last lines may be damaged too
+input-zstd-window-hint = unpack it first, with “zstd -d --long=31 -c FILE | cola-ia add -”, or pack it without --long
+rejects-not-writable = the refused lines cannot be kept in { $path }: { $cause }
+add-unfinished-line = { $input }:{ $line }: the last line is unfinished and was not taken

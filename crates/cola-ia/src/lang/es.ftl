@@ -461,3 +461,39 @@ store-batch_too_long-hint = avísanos de este fallo, por favor; no se cambió na
 store-interrupted = interrumpido; lo que se respondió está guardado
 store-interrupted-hint = ejecuta lo mismo otra vez: nada entra dos veces
 store-store_closed = el almacén está cerrado
+
+## Qué hizo abrir un almacén
+
+store-created = se creó el almacén { $path }
+store-migrated = el almacén { $path } pasó del esquema { $from } al { $to }
+store-copy = el archivo tal como estaba: { $path }
+store-waiting = otro proceso tiene bloqueado el almacén desde hace { $seconds } s; a la espera
+takeover-done = cola-ia se hizo cargo de la base del script del artículo, { $path }: { $pending } pendientes, { $done } terminados, { $held } retenidos
+takeover-would = sin --dry-run, cola-ia se haría cargo de la base del script del artículo, { $path }: { $pending } pendientes, { $done } terminados, { $held } retenidos
+takeover-mismatch = la huella de { $id } no es la de su texto; su trabajo queda retenido
+takeover-state = { $id } tiene el estado «{ $state }», que el artículo no conoce; su trabajo queda retenido
+takeover-columns = estas columnas no son del artículo y se quedan en la tabla vieja: { $columns }
+takeover-untaken = la fila { $row } de la tabla vieja no puede ser un evento y se queda allí: { $reason } [{ $code }]
+takeover-untaken-more = { $count ->
+    [one] otra fila se queda en la tabla vieja
+   *[other] otras { $count } filas se quedan en la tabla vieja
+}
+
+## Entradas de «add»
+
+signals = no se pueden escuchar las interrupciones: { $cause }
+input-not-readable = no se puede leer { $path }: { $cause }
+input-is-folder = { $path } es una carpeta
+input-is-store = { $path } es el propio almacén
+input-is-rejects = { $path } no puede leerse y recibir a la vez las líneas rechazadas; no se leyó nada
+input-io = no se pudo leer { $input } hasta el final ({ $detail }); lo leído antes ya tiene respuesta
+input-gzip-cut = { $input } está cortado: el flujo gzip termina a la mitad; lo que se pudo leer ya tiene respuesta
+input-gzip-damaged = { $input } está dañado: el flujo gzip no es lo que se comprimió ({ $detail }); lo leído antes ya tiene respuesta
+input-zstd-cut = { $input } está cortado: el flujo zstd termina a la mitad; lo que se pudo leer ya tiene respuesta
+input-zstd-damaged = { $input } está dañado: el flujo zstd no es lo que se comprimió ({ $detail }); lo leído antes ya tiene respuesta
+input-zstd-window = { $input } necesita una ventana zstd mayor de 8 MiB, y no se le da
+input-cut-hint = consigue el archivo completo y añádelo otra vez: nada entra dos veces
+input-damaged-hint = consigue una copia buena y añádela; mira lo que entró, sus últimas líneas también pueden estar dañadas
+input-zstd-window-hint = descomprímelo antes, con «zstd -d --long=31 -c ARCHIVO | cola-ia add -», o comprímelo sin --long
+rejects-not-writable = no se pueden guardar las líneas rechazadas en { $path }: { $cause }
+add-unfinished-line = { $input }:{ $line }: la última línea está incompleta y no se tomó

@@ -71,6 +71,12 @@ impl fmt::Debug for Lang {
     }
 }
 
+impl Clone for Lang {
+    fn clone(&self) -> Self {
+        Self::new(self.choice)
+    }
+}
+
 impl Lang {
     /// Reads the catalogues of this choice.
     pub fn new(choice: Choice) -> Self {

@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 
 use cola_ia_core::clock::Timestamp;
 use cola_ia_core::event::Source;
-use cola_ia_core::intake::{DeliveryNumber, Intake, Refusal};
+use cola_ia_core::intake::{DeliveryNumber, Intake, Refusal, RefusalCode};
 use cola_ia_core::store::{
     Accepted, EventHistory, JobFilter, JobPage, JobSummary, OpId, PageRequest, Preview, Store, StoreError,
 };
@@ -57,15 +57,35 @@ pub trait Place: Send + Sync {
     fn refusals(&self) -> Result<Vec<RecordedRefusal>, Failure>;
 }
 
-/// A refusal as a store recorded it.
+/// A refusal as a store records it: all but the column, which is only told to the sender.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RecordedRefusal {
     /// The delivery's number, as its receipt said.
     pub number: DeliveryNumber,
     /// When the store received it.
     pub received_at: Timestamp,
-    /// The refusal, whole.
-    pub refusal: Refusal,
+    /// The reason.
+    pub code: RefusalCode,
+    /// What it is about.
+    pub detail: String,
+    /// Input and line, as in `-:7`.
+    pub origin: String,
+    /// How many it stands for.
+    pub count: u64,
+}
+
+impl RecordedRefusal {
+    /// What is to be recorded of this refusal.
+    pub fn of(number: DeliveryNumber, received_at: Timestamp, refusal: &Refusal) -> Self {
+        Self {
+            number,
+            received_at,
+            code: refusal.code,
+            detail: refusal.detail.clone(),
+            origin: refusal.origin.to_string(),
+            count: refusal.count,
+        }
+    }
 }
 
 /// One open store under test, with its clock; calls wait for their answer.

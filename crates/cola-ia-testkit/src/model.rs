@@ -90,7 +90,7 @@ impl Memory {
         let number = DeliveryNumber(self.last_number);
         match member {
             Intake::Refusal(refusal) => {
-                self.refusals.push(RecordedRefusal { number, received_at, refusal: refusal.clone() });
+                self.refusals.push(RecordedRefusal::of(number, received_at, refusal));
                 Receipt { number, verdict: Verdict::Invalid, event: None, conflict: None }
             }
             Intake::Delivery(delivery) => {

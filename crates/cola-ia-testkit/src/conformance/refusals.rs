@@ -7,7 +7,7 @@ use super::check::{cases, ensure_eq, words};
 use crate::events::{event, line, refusal};
 use crate::harness::{Backend, Failure, RecordedRefusal, Scratch};
 
-cases![refusals_are_answered_in_their_place, refusals_touch_no_event, refusals_are_recorded_whole];
+cases![refusals_are_answered_in_their_place, refusals_touch_no_event, refusals_are_recorded_with_reason_and_place];
 
 fn refusals_are_answered_in_their_place(backend: &dyn Backend) -> Result<(), Failure> {
     let scratch = Scratch::new(backend)?;
@@ -38,7 +38,7 @@ fn refusals_touch_no_event(backend: &dyn Backend) -> Result<(), Failure> {
     Ok(())
 }
 
-fn refusals_are_recorded_whole(backend: &dyn Backend) -> Result<(), Failure> {
+fn refusals_are_recorded_with_reason_and_place(backend: &dyn Backend) -> Result<(), Failure> {
     let mut scratch = Scratch::new(backend)?;
     let mut refusals: Vec<Refusal> = RefusalCode::ALL.iter().map(|code| Refusal::new(*code, line(7))).collect();
     refusals.extend([
@@ -54,7 +54,7 @@ fn refusals_are_recorded_whole(backend: &dyn Backend) -> Result<(), Failure> {
         batch.extend(part.iter().cloned().map(Intake::Refusal));
         let accepted = scratch.accept(batch)?;
         for (refusal, receipt) in part.iter().zip(&accepted.receipts[1..]) {
-            expected.push(RecordedRefusal { number: receipt.number, received_at, refusal: refusal.clone() });
+            expected.push(RecordedRefusal::of(receipt.number, received_at, refusal));
         }
     }
     ensure_eq!(scratch.refusals()?, expected, "the recorded refusals");

@@ -173,7 +173,7 @@ impl Place for WrongPlace {
         let mut refusals = self.memory.lock().unwrap().refusals()?;
         if self.mistake == Mistake::RecordsRefusalsOfCountOne {
             for recorded in &mut refusals {
-                recorded.refusal.count = 1;
+                recorded.count = 1;
             }
         }
         Ok(refusals)

@@ -54,7 +54,10 @@ pub(crate) const TABLE: &[Row] = &[
         Mistake::LastInBatchWins,
         &["the_first_in_a_batch_is_the_event", "repeats_inside_one_batch_are_judged_in_order"],
     ),
-    found(Mistake::DropsRefusals, &["refusals_are_answered_in_their_place", "refusals_are_recorded_whole"]),
+    found(
+        Mistake::DropsRefusals,
+        &["refusals_are_answered_in_their_place", "refusals_are_recorded_with_reason_and_place"],
+    ),
     found(Mistake::LetsRefusalsIn, &["refusals_are_answered_in_their_place", "refusals_touch_no_event"]),
     found(
         Mistake::AlwaysNew,
@@ -151,10 +154,10 @@ pub(crate) const TABLE: &[Row] = &[
     found(Mistake::SourceFilterIsAPrefix, &["jobs_are_filtered_by_source"]),
     found(Mistake::IgnoresStateFilter, &["jobs_are_filtered_by_state"]),
     found(Mistake::FiltersAfterPaging, &["a_filtered_page_ends_with_the_last_job_that_matches"]),
-    found(Mistake::ForgetsAtReopen, &["everything_survives_a_reopen", "refusals_are_recorded_whole"]),
+    found(Mistake::ForgetsAtReopen, &["everything_survives_a_reopen", "refusals_are_recorded_with_reason_and_place"]),
     found(Mistake::FailsToReopenEmpty, &["an_empty_store_survives_a_reopen"]),
     found(Mistake::SharesOneMemory, &["two_stores_know_nothing_of_each_other"]),
-    found(Mistake::RecordsRefusalsOfCountOne, &["refusals_are_recorded_whole"]),
+    found(Mistake::RecordsRefusalsOfCountOne, &["refusals_are_recorded_with_reason_and_place"]),
     by_cases_only(
         Mistake::LooksThenWrites,
         &["callers_at_once_make_one_event_of_an_identity", "callers_at_once_agree_on_the_first_content"],

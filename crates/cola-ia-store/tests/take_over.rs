@@ -13,7 +13,7 @@ use cola_ia_core::job::JobState;
 use cola_ia_core::store::{JobFilter, OpId, PageRequest, Store};
 use cola_ia_core::verdict::Verdict;
 use cola_ia_store::sqlite::{Options, SqliteStore, TakenOver};
-use cola_ia_testkit::block_on;
+use cola_ia_testkit::harness::block_on;
 use rusqlite::{Connection, params};
 
 /// The table that the article's script makes.

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
-use std::hash::Hasher as _;
+use std::hash::{Hash as _, Hasher as _};
 
 use cola_ia_core::clock::Timestamp;
 use cola_ia_core::event::{Delivery, Fingerprint, Source};
@@ -38,13 +38,11 @@ fn digest(batch: &[Intake]) -> i64 {
     for intake in batch {
         match intake {
             Intake::Delivery(delivery) => {
-                digest.write(delivery.id.as_str().as_bytes());
+                let (time, event_type) = said(delivery);
+                (delivery.source.as_str(), delivery.id.as_str(), time, event_type).hash(&mut digest);
                 digest.write(&delivery.content.fingerprint().0);
             }
-            Intake::Refusal(refusal) => {
-                digest.write(refusal.code.as_str().as_bytes());
-                digest.write_u64(refusal.origin.line);
-            }
+            Intake::Refusal(refusal) => (refusal.code, refusal.origin.line, refusal.count).hash(&mut digest),
         }
     }
     digest.finish() as i64

@@ -175,7 +175,9 @@ impl<'a> Gate<'a> {
         }
         tally.write(self.connection, self.now)?;
         self.connection
-            .prepare_cached("INSERT INTO ops (op, verb, request, at, first, count) VALUES (?1, 'accept', ?2, ?3, ?4, ?5)")?
+            .prepare_cached(
+                "INSERT INTO ops (op, verb, request, at, first, count) VALUES (?1, 'accept', ?2, ?3, ?4, ?5)",
+            )?
             .execute(params![op.0, request, self.now.as_micros(), self.first, batch.len() as i64])?;
         Ok(Accepted { received_at: self.now, receipts })
     }
@@ -206,7 +208,9 @@ impl<'a> Gate<'a> {
 
     /// The row of a source, made where it is new.
     fn source(&self, name: &str) -> rusqlite::Result<i64> {
-        self.connection.prepare_cached("INSERT INTO sources (name) VALUES (?1) ON CONFLICT DO NOTHING")?.execute([name])?;
+        self.connection
+            .prepare_cached("INSERT INTO sources (name) VALUES (?1) ON CONFLICT DO NOTHING")?
+            .execute([name])?;
         self.connection
             .prepare_cached("SELECT source FROM sources WHERE name = ?1")?
             .query_row([name], |row| row.get(0))
@@ -218,7 +222,8 @@ impl<'a> Gate<'a> {
         let mut candidates: Vec<Candidate> = Vec::with_capacity(batch.len());
         for (intake, index) in batch.iter().zip(0..) {
             if let Intake::Delivery(delivery) = intake {
-                candidates.push(Candidate { slot: self.slots.of(delivery.source.as_str(), delivery.id.as_str()), index });
+                candidates
+                    .push(Candidate { slot: self.slots.of(delivery.source.as_str(), delivery.id.as_str()), index });
             }
         }
         candidates.sort_unstable();
@@ -280,18 +285,14 @@ impl<'a> Gate<'a> {
     ) -> rusqlite::Result<Option<Fate>> {
         let Some(mine) = delivery_at(batch, i64::from(candidate.index)) else { return Ok(None) };
         self.event.query_row([holder], |row| {
-            let same = row.get::<_, i64>(0)? == sources[candidate.index as usize] && row.get_ref(1)?.as_str()? == mine.id.as_str();
+            let same = row.get::<_, i64>(0)? == sources[candidate.index as usize]
+                && row.get_ref(1)?.as_str()? == mine.id.as_str();
             same.then(|| row.get(2).map(|fingerprint| Fate::Known(holder, Fingerprint(fingerprint)))).transpose()
         })
     }
 
     /// Goes on to the next slots until one is free or held by the same identity.
-    fn walk(
-        &mut self,
-        batch: &[Intake],
-        sources: &[i64],
-        mut candidate: Candidate,
-    ) -> rusqlite::Result<Fate> {
+    fn walk(&mut self, batch: &[Intake], sources: &[i64], mut candidate: Candidate) -> rusqlite::Result<Fate> {
         loop {
             candidate.slot = Slots::after(candidate.slot);
             let Some(holder) = self.claim(candidate)? else { return Ok(Fate::Enters) };
@@ -307,12 +308,7 @@ impl<'a> Gate<'a> {
     }
 
     /// Stores those that enter, in the order of the batch, and their jobs.
-    fn insert_events(
-        &self,
-        batch: &[Intake],
-        fates: &[Fate],
-        sources: &[i64],
-    ) -> rusqlite::Result<()> {
+    fn insert_events(&self, batch: &[Intake], fates: &[Fate], sources: &[i64]) -> rusqlite::Result<()> {
         let mut insert = self.connection.prepare_cached(
             "INSERT INTO events (seq, source, id, fingerprint, received_at, time, type, text)
              VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)",
@@ -396,10 +392,11 @@ impl<'a> Deliveries<'a> {
         let (time, event_type) = said(delivery);
         let now = self.now.as_micros();
         let content = &delivery.content;
-        let conflict: u32 = self.conflict.query_row(
-            params![event, content.fingerprint().0, now, time, event_type, content.text()],
-            |row| row.get(0),
-        )?;
+        let conflict: u32 = self
+            .conflict
+            .query_row(params![event, content.fingerprint().0, now, time, event_type, content.text()], |row| {
+                row.get(0)
+            })?;
         let origin = delivery.origin.to_string();
         self.in_conflict.execute(params![number, event, now, time, event_type, conflict, origin])?;
         Ok(conflict)

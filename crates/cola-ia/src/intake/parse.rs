@@ -171,7 +171,7 @@ struct Walk<'l, 'k> {
     repeated: Option<Key>,
 }
 
-impl<'l> Walk<'l, '_> {
+impl Walk<'_, '_> {
     fn line(&mut self) -> Result<First, Fault> {
         let first = self.json.peek().map_err(|error| self.fault(&error))?;
         let start = self.at();

@@ -57,6 +57,9 @@ const BEGINNINGS: &[(&[u8], Kind)] = &[
     (b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", Kind::Unsupported("OLE2")),
 ];
 
+/// Skippable frames of zstd (RFC 8878, 3.1.2) start with one of sixteen bytes, `[` among them, and these.
+const SKIPPABLE_REST: &[u8] = b"\x2a\x4d\x18";
+
 /// A stream from its first byte again, and what it is.
 #[derive(Debug)]
 pub(super) struct Sniffed<R> {
@@ -103,8 +106,6 @@ fn kind_of(head: &[u8]) -> Option<Kind> {
         }
         may_become |= beginning.starts_with(head);
     }
-    // Skippable frames of zstd (RFC 8878, 3.1.2) have sixteen magic numbers; one of them starts with `[`.
-    const SKIPPABLE_REST: &[u8] = b"\x2a\x4d\x18";
     if let Some((0x50..=0x5f, rest)) = head.split_first() {
         if rest.starts_with(SKIPPABLE_REST) {
             return Some(Kind::Zstd);

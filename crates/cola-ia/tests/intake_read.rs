@@ -324,6 +324,11 @@ fn what_a_damaged_input_still_gives_enters_before_the_error() {
     for (bytes, cut) in [(&b"\x1f\x8b"[..], InputErrorKind::GzipCut), (b"\x28\xb5\x2f\xfd", InputErrorKind::ZstdCut)] {
         assert_eq!(read(bytes).1.error.unwrap().kind, cut);
     }
+    // Damaged where its first bytes could still be a byte order mark: one byte is no line, and the error is not lost.
+    let stored = gzip_at(0, b"\xef\xbb\xbf");
+    let (heard, end) = read(&stored[..stored.len() - 10]);
+    assert_eq!((end.error.unwrap().kind, end.unfinished), (InputErrorKind::GzipCut, Some(1)));
+    assert!(heard.items.is_empty());
     // Cut within a line: the whole lines enter, the torn one is unfinished.
     let stored = gzip_at(0, plain.as_bytes());
     let (heard, end) = read(&stored[..stored.len() - 20]);

@@ -216,9 +216,8 @@ fn enter_rows(scope: &Scope<'_>, options: &Options, report: &mut TakenOver) -> R
             taken.push(fate);
         }
         if ended || batch.len() == BATCH_MAX_EVENTS || weight >= BATCH_MAX_BYTES {
-            enter_batch(scope, options, &batch, &taken)?;
+            enter_batch(scope, options, std::mem::take(&mut batch), &taken)?;
             weight = 0;
-            batch.clear();
             taken.clear();
         }
         if ended {
@@ -227,9 +226,10 @@ fn enter_rows(scope: &Scope<'_>, options: &Options, report: &mut TakenOver) -> R
     }
 }
 
-fn enter_batch(scope: &Scope<'_>, options: &Options, batch: &[Intake], taken: &[Taken]) -> Result<(), StoreError> {
+fn enter_batch(scope: &Scope<'_>, options: &Options, batch: Vec<Intake>, taken: &[Taken]) -> Result<(), StoreError> {
     let op = OpId::new(&*options.clock, &*options.entropy);
-    let accepted = accept::accept(scope, op, batch)?;
+    let prepared = accept::Prepared::new(Arc::new(batch), scope.slots)?;
+    let accepted = accept::accept(scope, op, &prepared)?;
     let set = |receipt: &cola_ia_core::store::Receipt, fate: &Taken| {
         scope
             .connection

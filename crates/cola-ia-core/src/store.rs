@@ -189,7 +189,8 @@ pub trait Store: Send + Sync {
     /// The batch is shared, not given away, so that its caller can repeat the call with the same `op`.
     ///
     /// # Errors
-    /// `Unavailable` where it could not be stored (nothing of it is); `Conflict` where `op` was used for another call.
+    /// `Unavailable` where it could not be stored (nothing of it is); `Conflict` (`op_reused`) where `op` was used for another
+    /// verb or another batch; `Invalid` (`batch_too_long`), which leaves the op unused.
     async fn accept(&self, op: OpId, batch: Arc<Vec<Intake>>) -> Result<Accepted, StoreError>;
 
     /// What [`accept`](Self::accept) would say to each member of the batch against the events that the store holds now.
@@ -199,13 +200,14 @@ pub trait Store: Send + Sync {
     /// `Unavailable`, `Corrupt`.
     async fn preview(&self, batch: Arc<Vec<Intake>>) -> Result<Vec<Preview>, StoreError>;
 
-    /// The events with this id, byte for byte: of one source, or of every source, sorted by the source's name.
+    /// The events with this id, byte for byte: of one source, or of every source, sorted by the bytes of its name. Any string
+    /// can be asked for; one that cannot be an id is not found.
     ///
     /// # Errors
     /// `Unavailable`, `Corrupt`.
     async fn find_events(&self, source: Option<Source>, id: String) -> Result<Vec<EventHistory>, StoreError>;
 
-    /// One page of jobs, newest first.
+    /// One page of jobs, highest number first. A limit outside of 1 to 1,000 is taken as the nearer of the two.
     ///
     /// # Errors
     /// `Unavailable`, `Corrupt`.

@@ -22,7 +22,10 @@ pub enum Plan<'a> {
 
 /// What brings a store from version `found` (0: empty) to the newest of `known`.
 pub fn plan(known: &[Migration], found: u32) -> Plan<'_> {
-    debug_assert!(known.iter().zip(1..).all(|(step, number)| step.version == number), "numbers start at 1 without gaps");
+    debug_assert!(
+        known.iter().zip(1..).all(|(step, number)| step.version == number),
+        "numbers start at 1 without gaps"
+    );
     let newest = known.len() as u32;
     if found > newest { Plan::Newer(newest) } else { Plan::Apply(&known[found as usize..]) }
 }

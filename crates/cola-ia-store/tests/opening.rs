@@ -79,8 +79,9 @@ fn what_is_not_a_store_is_refused_untouched() {
         fs::write(path, bytes).unwrap();
     };
     let foreign = |path: &Path| Connection::open(path).unwrap().execute_batch("CREATE TABLE notes(x)").unwrap();
-    let foreign_signed =
-        |path: &Path| Connection::open(path).unwrap().execute_batch("CREATE TABLE n(x); PRAGMA user_version=3").unwrap();
+    let foreign_signed = |path: &Path| {
+        Connection::open(path).unwrap().execute_batch("CREATE TABLE n(x); PRAGMA user_version=3").unwrap()
+    };
     let orphan = |path: &Path| fs::write(format!("{}-wal", path.display()), [0_u8; 64]).unwrap();
     let cases: [(&str, &dyn Fn(&Path), &str); 7] = [
         ("empty", &|path| fs::write(path, "").unwrap(), "store_empty_file"),
@@ -205,8 +206,10 @@ fn waiting_for_a_lock_can_be_interrupted() {
 const FIRST: Migration =
     Migration { version: 1, name: "gate", sql: include_str!("../migrations/sqlite/0001_gate.sql") };
 static ONE: &[Migration] = &[FIRST];
-static TWO: &[Migration] =
-    &[FIRST, Migration { version: 2, name: "more", sql: "CREATE TABLE more (x INTEGER); INSERT INTO more VALUES (7);" }];
+static TWO: &[Migration] = &[
+    FIRST,
+    Migration { version: 2, name: "more", sql: "CREATE TABLE more (x INTEGER); INSERT INTO more VALUES (7);" },
+];
 static BROKEN: &[Migration] = &[
     FIRST,
     Migration { version: 2, name: "more", sql: "CREATE TABLE more (x INTEGER); INSERT INTO more VALUES (7);" },
@@ -259,8 +262,10 @@ fn many_at_once_migrate_once() {
                 });
             }
         });
-        let rows: i64 =
-            Connection::open(folder.store()).unwrap().query_row("SELECT count(*) FROM more", [], |row| row.get(0)).unwrap();
+        let rows: i64 = Connection::open(folder.store())
+            .unwrap()
+            .query_row("SELECT count(*) FROM more", [], |row| row.get(0))
+            .unwrap();
         assert_eq!(rows, 1);
     }
 }

@@ -6,14 +6,14 @@ use std::path::PathBuf;
 use std::sync::{Arc, Barrier};
 use std::time::Duration;
 
-use cola_ia_core::event::{Content, Delivery, EventId, Fingerprint, Origin, Source};
 use cola_ia_core::clock::{SystemClock, SystemEntropy};
+use cola_ia_core::event::{Content, Delivery, EventId, Fingerprint, Origin, Source};
 use cola_ia_core::intake::{Intake, RefusalCode};
 use cola_ia_core::job::JobState;
 use cola_ia_core::store::{JobFilter, OpId, PageRequest, Store};
 use cola_ia_core::verdict::Verdict;
 use cola_ia_store::sqlite::{Options, SqliteStore, TakenOver};
-use cola_ia_testkit::block_on;
+use cola_ia_testkit::harness::block_on;
 use rusqlite::{Connection, params};
 
 /// The table that the article's script makes.
@@ -86,7 +86,11 @@ fn add(store: &dyn Store, id: &str, text: &str) -> Verdict {
 #[test]
 fn rows_become_jobs_with_the_state_that_the_old_words_mean() {
     let article = Article::new(TABLE);
-    article.row("a", "uno", "pendiente").row("b", "dos", "en_proceso").row("c", "tres", "terminado").row("d", "x", "??");
+    article
+        .row("a", "uno", "pendiente")
+        .row("b", "dos", "en_proceso")
+        .row("c", "tres", "terminado")
+        .row("d", "x", "??");
     let (store, report) = article.take_over();
     let job = |id: &str, state, reason: &str| (id.to_owned(), state, reason.to_owned());
     assert_eq!(
@@ -226,11 +230,19 @@ fn what_is_not_only_the_articles_is_refused_untouched() {
     let cases = [
         ("another table", with("CREATE TABLE notas (x)"), "takeover_refused"),
         ("a view", with("CREATE VIEW v AS SELECT * FROM trabajos"), "takeover_refused"),
-        ("a trigger", with("CREATE TRIGGER t AFTER INSERT ON trabajos BEGIN DELETE FROM trabajos; END"), "takeover_refused"),
+        (
+            "a trigger",
+            with("CREATE TRIGGER t AFTER INSERT ON trabajos BEGIN DELETE FROM trabajos; END"),
+            "takeover_refused",
+        ),
         ("signed", with("PRAGMA application_id = 5"), "store_foreign"),
         ("versioned", with("PRAGMA user_version = 5"), "store_foreign"),
         ("a missing column", "CREATE TABLE trabajos (id TEXT PRIMARY KEY, texto TEXT)".to_owned(), "takeover_refused"),
-        ("trabajos is a view", "CREATE TABLE t (x); CREATE VIEW trabajos AS SELECT * FROM t".to_owned(), "store_foreign"),
+        (
+            "trabajos is a view",
+            "CREATE TABLE t (x); CREATE VIEW trabajos AS SELECT * FROM t".to_owned(),
+            "store_foreign",
+        ),
         ("no tables", "VACUUM".to_owned(), "store_foreign"),
         ("another program's", "CREATE TABLE usuarios (id TEXT)".to_owned(), "store_foreign"),
     ];
@@ -295,7 +307,8 @@ fn a_hot_journal_is_recovered_first() {
     // A cache of one page makes SQLite write to the file before the commit.
     old.execute_batch("PRAGMA cache_size = 1; BEGIN").unwrap();
     for number in 0..200 {
-        old.execute("INSERT INTO trabajos VALUES (?1, ?2, 'x', 'pendiente')", params![number, "x".repeat(500)]).unwrap();
+        old.execute("INSERT INTO trabajos VALUES (?1, ?2, 'x', 'pendiente')", params![number, "x".repeat(500)])
+            .unwrap();
     }
     for name in ["cola_ia.sqlite3", "cola_ia.sqlite3-journal"] {
         fs::copy(article.folder.path().join(name), crashed.join(name)).unwrap();
@@ -333,7 +346,10 @@ fn a_large_file_is_taken_over_in_pieces() {
             let text = format!("texto {number} {}", "x".repeat(1000));
             let fingerprint = Fingerprint::of(&text).to_string();
             transaction
-                .execute("INSERT INTO trabajos VALUES (?1, ?2, ?3, 'pendiente')", (number.to_string(), text, fingerprint))
+                .execute(
+                    "INSERT INTO trabajos VALUES (?1, ?2, ?3, 'pendiente')",
+                    (number.to_string(), text, fingerprint),
+                )
                 .unwrap();
         }
         transaction.commit().unwrap();
@@ -341,4 +357,3 @@ fn a_large_file_is_taken_over_in_pieces() {
     let (_store, report) = article.take_over();
     assert_eq!((report.pending, report.untaken_count), (30_000, 0));
 }
-

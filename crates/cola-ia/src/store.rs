@@ -73,7 +73,8 @@ fn report_taken_over(session: &Session, path: &str, taken: &TakenOver, dry_run: 
         alarm(session, Message::new("takeover-mismatch").with("id", crate::print::id_on_a_line(id)));
     }
     for (id, state) in &taken.unknown_states {
-        alarm(session,
+        alarm(
+            session,
             Message::new("takeover-state").with("id", crate::print::id_on_a_line(id)).with("state", safe_line(state)),
         );
     }
@@ -82,8 +83,12 @@ fn report_taken_over(session: &Session, path: &str, taken: &TakenOver, dry_run: 
     }
     for row in &taken.untaken {
         let reason = Message::new(format!("refusal-{}", row.code.as_str()));
-        alarm(session,
-            Message::new("takeover-untaken").with("row", row.rowid).message("reason", reason).with("code", row.code.as_str()),
+        alarm(
+            session,
+            Message::new("takeover-untaken")
+                .with("row", row.rowid)
+                .message("reason", reason)
+                .with("code", row.code.as_str()),
         );
     }
     let unnamed = taken.untaken_count - taken.untaken.len() as u64;

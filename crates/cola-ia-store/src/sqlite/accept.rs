@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 use std::hash::Hasher as _;
+use std::sync::Arc;
 
 use cola_ia_core::clock::Timestamp;
 use cola_ia_core::event::{Delivery, Fingerprint, Source};
@@ -14,36 +15,74 @@ use rusqlite::{CachedStatement, Connection, OptionalExtension as _, params};
 
 use siphasher::sip::SipHasher13;
 
+use super::rows::Rows;
 use super::slot::Slots;
 use super::writer::Scope;
 
-/// See [`Store::accept`](cola_ia_core::store::Store::accept).
-pub(super) fn accept(scope: &Scope<'_>, op: OpId, batch: &[Intake]) -> Result<Accepted, StoreError> {
-    let sqlite = |cause: rusqlite::Error| scope.error(&cause);
-    if batch.len() > BATCH_MAX_EVENTS {
-        return Err(StoreError::new(ErrorKind::Invalid, "batch_too_long").with("limit", BATCH_MAX_EVENTS));
+/// A batch with all that can be known of it before the transaction, so that the writer need not work it out.
+#[derive(Debug)]
+pub(super) struct Prepared {
+    batch: Arc<Vec<Intake>>,
+    /// In the order of their slots.
+    candidates: Vec<Candidate>,
+    request: i64,
+}
+
+impl Prepared {
+    /// # Errors
+    /// `batch_too_long`.
+    pub(super) fn new(batch: Arc<Vec<Intake>>, slots: Slots) -> Result<Self, StoreError> {
+        if batch.len() > BATCH_MAX_EVENTS {
+            return Err(StoreError::new(ErrorKind::Invalid, "batch_too_long").with("limit", BATCH_MAX_EVENTS));
+        }
+        let mut candidates: Vec<Candidate> = Vec::with_capacity(batch.len());
+        for (intake, index) in batch.iter().zip(0..) {
+            if let Intake::Delivery(delivery) = intake {
+                candidates.push(Candidate { slot: slots.of(delivery.source.as_str(), delivery.id.as_str()), index });
+            }
+        }
+        candidates.sort_unstable();
+        let request = digest(&batch);
+        Ok(Self { batch, candidates, request })
     }
-    let request = digest(batch);
-    if let Some(first_answer) = repeated(scope.connection, op, request, batch.len()).map_err(sqlite)? {
+
+    /// Members of the batch.
+    pub(super) fn len(&self) -> usize {
+        self.batch.len()
+    }
+}
+
+/// See [`Store::accept`](cola_ia_core::store::Store::accept).
+pub(super) fn accept(scope: &Scope<'_>, op: OpId, prepared: &Prepared) -> Result<Accepted, StoreError> {
+    let sqlite = |cause: rusqlite::Error| scope.error(&cause);
+    if let Some(first_answer) = repeated(scope.connection, op, prepared.request, prepared.len()).map_err(sqlite)? {
         return first_answer;
     }
-    let now = scope.clock.now();
-    Gate::new(scope, now).and_then(|gate| gate.take(op, request, batch)).map_err(sqlite)
+    Gate::new(scope, &prepared.batch).and_then(|gate| gate.take(op, prepared)).map_err(sqlite)
 }
 
 /// Tells one batch from another, so that an op that is used again for something else is noticed. Not against attackers: who
-/// makes the op makes the batch.
+/// makes the op makes the batch. It is stored, so its bytes are spelled out here.
 fn digest(batch: &[Intake]) -> i64 {
     let mut digest = SipHasher13::new();
+    let mut field = |bytes: &[u8]| {
+        digest.write(&(bytes.len() as u64).to_le_bytes());
+        digest.write(bytes);
+    };
     for intake in batch {
         match intake {
             Intake::Delivery(delivery) => {
-                digest.write(delivery.id.as_str().as_bytes());
-                digest.write(&delivery.content.fingerprint().0);
+                let (time, event_type) = said(delivery);
+                field(delivery.source.as_str().as_bytes());
+                field(delivery.id.as_str().as_bytes());
+                field(&delivery.content.fingerprint().0);
+                field(event_type.unwrap_or_default().as_bytes());
+                field(&time.unwrap_or_default().to_le_bytes());
             }
             Intake::Refusal(refusal) => {
-                digest.write(refusal.code.as_str().as_bytes());
-                digest.write_u64(refusal.origin.line);
+                field(refusal.code.as_str().as_bytes());
+                field(&refusal.origin.line.to_le_bytes());
+                field(&refusal.count.to_le_bytes());
             }
         }
     }
@@ -106,7 +145,7 @@ enum Fate {
 }
 
 /// A member of the batch on its way to a slot.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 struct Candidate {
     slot: i64,
     /// Place in the batch. The first of equal identities is the event, so it orders equal slots.
@@ -115,16 +154,19 @@ struct Candidate {
 
 struct Gate<'a> {
     connection: &'a Connection,
-    slots: Slots,
+    batch: &'a [Intake],
+    /// The row of each member's source, 0 for refusals.
+    sources: Vec<i64>,
     now: Timestamp,
+    /// The number of the batch's first member.
     first: i64,
-    claim_slot: CachedStatement<'a>,
-    holder_of_slot: CachedStatement<'a>,
-    event: CachedStatement<'a>,
+    claim: Rows<'a>,
+    holders: Rows<'a>,
+    events: Rows<'a>,
 }
 
 impl<'a> Gate<'a> {
-    fn new(scope: &Scope<'a>, now: Timestamp) -> rusqlite::Result<Self> {
+    fn new(scope: &Scope<'a>, batch: &'a [Intake]) -> rusqlite::Result<Self> {
         let connection = scope.connection;
         let first = connection
             .prepare_cached(
@@ -133,218 +175,309 @@ impl<'a> Gate<'a> {
             .query_row([], |row| row.get(0))?;
         Ok(Self {
             connection,
-            slots: scope.slots,
-            now,
+            batch,
+            sources: sources(connection, batch)?,
+            now: scope.clock.now(),
             first,
-            claim_slot: connection
-                .prepare_cached("INSERT INTO identities (slot, event) VALUES (?1, ?2) ON CONFLICT DO NOTHING")?,
-            holder_of_slot: connection.prepare_cached("SELECT event FROM identities WHERE slot = ?1")?,
-            event: connection.prepare_cached("SELECT source, id, fingerprint FROM events WHERE seq = ?1")?,
+            claim: Rows::new(connection, "INSERT INTO identities (slot, event) VALUES ", 2, " ON CONFLICT DO NOTHING")?,
+            holders: Rows::new(
+                connection,
+                "SELECT slot, event FROM identities WHERE slot IN (VALUES ",
+                1,
+                ") ORDER BY slot",
+            )?,
+            events: Rows::new(
+                connection,
+                "SELECT seq, source, id, fingerprint FROM events WHERE seq IN (VALUES ",
+                1,
+                ") ORDER BY seq",
+            )?,
         })
     }
 
-    fn take(mut self, op: OpId, request: i64, batch: &[Intake]) -> rusqlite::Result<Accepted> {
-        let sources = self.sources(batch)?;
-        let fates = self.decide(batch, &sources)?;
-        let mut tally = Tally::default();
-        let mut receipts = Vec::with_capacity(batch.len());
-        self.insert_events(batch, &fates, &sources)?;
-        let mut deliveries = Deliveries::new(self.connection, self.now)?;
-        for (index, (intake, fate)) in batch.iter().zip(&fates).enumerate() {
-            let number = self.first + index as i64;
-            let (verdict, event, conflict) = match (intake, *fate) {
-                (Intake::Delivery(_), Fate::Enters) => (Verdict::New, Some(number), None),
-                (Intake::Delivery(delivery), Fate::Known(event, fingerprint)) => {
-                    if delivery.content.fingerprint() == fingerprint {
-                        deliveries.duplicate(number, event, delivery)?;
-                        (Verdict::Duplicate, Some(event), None)
+    fn take(mut self, op: OpId, prepared: &Prepared) -> rusqlite::Result<Accepted> {
+        let fates = self.decide(&prepared.candidates)?;
+        self.insert_events(&fates)?;
+        let receipts = self.record(&fates)?;
+        self.connection
+            .prepare_cached(
+                "INSERT INTO ops (op, verb, request, at, first, count) VALUES (?1, 'accept', ?2, ?3, ?4, ?5)",
+            )?
+            .execute(params![op.0, prepared.request, self.now.as_micros(), self.first, self.batch.len() as i64])?;
+        Ok(Accepted { received_at: self.now, receipts })
+    }
+
+    /// Claims a slot for each identity, in the order of the slots: neighbours in the table are written together, which is
+    /// what makes random ids fast. Whoever finds its slot taken is compared with the one that holds it, byte for byte.
+    fn decide(&mut self, candidates: &[Candidate]) -> rusqlite::Result<Vec<Fate>> {
+        let mut fates = vec![Fate::Refused; self.batch.len()];
+        // Slots held by events that were there before: (event, candidate).
+        let mut held: Vec<(i64, Candidate)> = Vec::new();
+        // Slots held by another identity.
+        let mut displaced: Vec<Candidate> = Vec::new();
+        let mut mostly_known = false;
+        for chunk in candidates.chunks(Rows::MANY) {
+            let holders = self.claim(chunk, &mut mostly_known)?;
+            for (place, candidate) in chunk.iter().enumerate() {
+                let number = self.number(*candidate);
+                match holders.as_ref().map(|holders| holders[place]) {
+                    Some(holder) if holder < self.first => held.push((holder, *candidate)),
+                    Some(holder) if holder != number => match self.among(*candidate, holder) {
+                        Some(fate) => fates[candidate.index as usize] = fate,
+                        None => displaced.push(*candidate),
+                    },
+                    _ => fates[candidate.index as usize] = Fate::Enters,
+                }
+            }
+        }
+        // Events are stored in the order of arrival; so are most repetitions.
+        held.sort_unstable();
+        for chunk in held.chunks(Rows::MANY) {
+            self.compare(chunk, &mut fates, &mut displaced)?;
+        }
+        displaced.sort_unstable_by_key(|candidate| candidate.index);
+        for candidate in displaced {
+            fates[candidate.index as usize] = self.walk(candidate)?;
+        }
+        Ok(fates)
+    }
+
+    fn number(&self, candidate: Candidate) -> i64 {
+        self.first + i64::from(candidate.index)
+    }
+
+    /// Takes the slots that are free and names the event that now holds each; `None`: all were free.
+    ///
+    /// The unique key decides, and what it refused is read afterwards. Where everything so far was known, it is read before
+    /// as well, which saves the attempt.
+    fn claim(&mut self, chunk: &[Candidate], mostly_known: &mut bool) -> rusqlite::Result<Option<Vec<i64>>> {
+        if *mostly_known && let Some(holders) = self.holders(chunk)? {
+            return Ok(Some(holders));
+        }
+        let first = self.first;
+        let claimed = self.claim.execute(chunk, |row, candidate| {
+            row.bind(candidate.slot)?;
+            row.bind(first + i64::from(candidate.index))
+        })?;
+        *mostly_known = claimed == 0;
+        if claimed == chunk.len() {
+            return Ok(None);
+        }
+        let holders = self.holders(chunk)?;
+        Ok(Some(holders.ok_or_else(|| super::row::unexpected("slot", "free after it was refused"))?))
+    }
+
+    /// The event that holds each slot; `None` where one is free.
+    fn holders(&mut self, chunk: &[Candidate]) -> rusqlite::Result<Option<Vec<i64>>> {
+        let mut found: Vec<(i64, i64)> = Vec::with_capacity(chunk.len());
+        self.holders.query(
+            chunk,
+            |row, candidate| row.bind(candidate.slot),
+            |row| {
+                found.push((row.get(0)?, row.get(1)?));
+                Ok(())
+            },
+        )?;
+        // Both are in the order of the slots, and in both a slot may stand more than once.
+        let mut found = found.into_iter().peekable();
+        let mut holders = Vec::with_capacity(chunk.len());
+        for candidate in chunk {
+            while found.next_if(|(slot, _)| *slot < candidate.slot).is_some() {}
+            match found.peek() {
+                Some((slot, event)) if *slot == candidate.slot => holders.push(*event),
+                _ => return Ok(None),
+            }
+        }
+        Ok(Some(holders))
+    }
+
+    /// Compares with an event of this same batch; `None`: another identity.
+    fn among(&self, candidate: Candidate, holder: i64) -> Option<Fate> {
+        let mine = self.delivery(candidate)?;
+        let held = delivery_at(self.batch, holder - self.first)?;
+        let same = mine.source == held.source && mine.id == held.id;
+        same.then(|| Fate::Known(holder, held.content.fingerprint()))
+    }
+
+    /// Compares with stored events, in the order of their numbers.
+    fn compare(
+        &mut self,
+        chunk: &[(i64, Candidate)],
+        fates: &mut [Fate],
+        displaced: &mut Vec<Candidate>,
+    ) -> rusqlite::Result<()> {
+        let (batch, sources) = (self.batch, &self.sources);
+        let mut waiting = chunk.iter().peekable();
+        self.events.query(
+            chunk,
+            |row, (holder, _)| row.bind(*holder),
+            |row| {
+                let event: i64 = row.get(0)?;
+                while let Some((_, candidate)) = waiting.next_if(|(holder, _)| *holder == event) {
+                    let index = candidate.index as usize;
+                    let Some(mine) = delivery_at(batch, i64::from(candidate.index)) else { continue };
+                    if row.get::<_, i64>(1)? == sources[index] && row.get_ref(2)?.as_str()? == mine.id.as_str() {
+                        fates[index] = Fate::Known(event, Fingerprint(row.get(3)?));
                     } else {
-                        let conflict = deliveries.conflict(number, event, delivery)?;
-                        (Verdict::Conflict, Some(event), Some(conflict))
+                        displaced.push(*candidate);
                     }
                 }
+                Ok(())
+            },
+        )?;
+        match waiting.next() {
+            None => Ok(()),
+            Some((holder, _)) => Err(super::row::unexpected("slot of a missing event", &holder.to_string())),
+        }
+    }
+
+    /// Goes on to the next slots until one is free or held by the same identity.
+    fn walk(&mut self, mut candidate: Candidate) -> rusqlite::Result<Fate> {
+        loop {
+            candidate.slot = Slots::after(candidate.slot);
+            let number = self.number(candidate);
+            let holder = match self.claim(&[candidate], &mut false)?.as_deref() {
+                Some([holder]) if *holder != number => *holder,
+                _ => return Ok(Fate::Enters),
+            };
+            if holder >= self.first {
+                if let Some(fate) = self.among(candidate, holder) {
+                    return Ok(fate);
+                }
+                continue;
+            }
+            let (mut fates, mut displaced) = (vec![Fate::Refused; candidate.index as usize + 1], Vec::new());
+            self.compare(&[(holder, candidate)], &mut fates, &mut displaced)?;
+            if displaced.is_empty() {
+                return Ok(fates[candidate.index as usize]);
+            }
+        }
+    }
+
+    fn delivery(&self, candidate: Candidate) -> Option<&'a Delivery> {
+        delivery_at(self.batch, i64::from(candidate.index))
+    }
+
+    /// Stores those that enter, in the order of the batch, and their jobs.
+    fn insert_events(&self, fates: &[Fate]) -> rusqlite::Result<()> {
+        let enter: Vec<(usize, &Delivery)> = fates
+            .iter()
+            .enumerate()
+            .filter(|(_, fate)| matches!(fate, Fate::Enters))
+            .filter_map(|(index, _)| delivery_at(self.batch, index as i64).map(|delivery| (index, delivery)))
+            .collect();
+        if enter.is_empty() {
+            return Ok(());
+        }
+        let head = "INSERT INTO events (seq, source, id, fingerprint, received_at, time, type, text) VALUES ";
+        let mut insert = Rows::new(self.connection, head, 8, "")?;
+        for chunk in enter.chunks(Rows::MANY) {
+            insert.execute(chunk, |row, (index, delivery)| {
+                let (time, event_type) = said(delivery);
+                row.bind(self.first + *index as i64)?;
+                row.bind(self.sources[*index])?;
+                row.bind(delivery.id.as_str())?;
+                row.bind(&delivery.content.fingerprint().0[..])?;
+                row.bind(self.now.as_micros())?;
+                row.bind(time)?;
+                row.bind(event_type)?;
+                row.bind(delivery.content.text())
+            })?;
+        }
+        // One statement for all: half the time of one a job.
+        self.connection
+            .prepare_cached(
+                "INSERT INTO jobs (event, source, due_at) SELECT seq, source, received_at FROM events WHERE seq >= ?1",
+            )?
+            .execute([self.first])?;
+        Ok(())
+    }
+
+    /// Records what did not enter, and says of each member what became of it.
+    fn record(&self, fates: &[Fate]) -> rusqlite::Result<Vec<Receipt>> {
+        let mut tally = Tally::default();
+        let mut repeated: Vec<(i64, i64, &Delivery)> = Vec::new();
+        let mut deliveries = Deliveries::new(self.connection, self.now)?;
+        let mut receipts = Vec::with_capacity(self.batch.len());
+        for (((intake, fate), source), number) in self.batch.iter().zip(fates).zip(&self.sources).zip(self.first..) {
+            let (verdict, event, conflict) = match (intake, *fate) {
                 (Intake::Refusal(refusal), _) => {
                     deliveries.refusal(number, refusal)?;
                     tally.add(None, Verdict::Invalid, refusal.count as i64);
                     (Verdict::Invalid, None, None)
                 }
-                (Intake::Delivery(_), Fate::Refused) => unreachable!("only refusals are refused"),
+                (Intake::Delivery(delivery), Fate::Known(event, fingerprint)) => {
+                    if delivery.content.fingerprint() == fingerprint {
+                        repeated.push((number, event, delivery));
+                        tally.add(Some(*source), Verdict::Duplicate, 1);
+                        (Verdict::Duplicate, Some(event), None)
+                    } else {
+                        let conflict = deliveries.conflict(number, event, delivery)?;
+                        tally.add(Some(*source), Verdict::Conflict, 1);
+                        (Verdict::Conflict, Some(event), Some(conflict))
+                    }
+                }
+                (Intake::Delivery(_), Fate::Enters | Fate::Refused) => {
+                    tally.add(Some(*source), Verdict::New, 1);
+                    (Verdict::New, Some(number), None)
+                }
             };
-            if let Intake::Delivery(_) = intake {
-                tally.add(Some(sources[index]), verdict, 1);
-            }
             receipts.push(Receipt { number: DeliveryNumber(number), verdict, event: event.map(EventNumber), conflict });
         }
+        self.insert_duplicates(&repeated)?;
         tally.write(self.connection, self.now)?;
-        self.connection
-            .prepare_cached("INSERT INTO ops (op, verb, request, at, first, count) VALUES (?1, 'accept', ?2, ?3, ?4, ?5)")?
-            .execute(params![op.0, request, self.now.as_micros(), self.first, batch.len() as i64])?;
-        Ok(Accepted { received_at: self.now, receipts })
+        Ok(receipts)
     }
 
-    /// The row of each member's source, 0 for refusals; new sources are made.
-    fn sources(&self, batch: &[Intake]) -> rusqlite::Result<Vec<i64>> {
-        let mut known: HashMap<&Source, i64> = HashMap::new();
-        let mut last: Option<(&Source, i64)> = None;
-        let mut rows = Vec::with_capacity(batch.len());
-        for intake in batch {
-            let Intake::Delivery(Delivery { source, .. }) = intake else {
-                rows.push(0);
-                continue;
-            };
-            // Neighbours nearly always have the same source.
-            let row = match last {
-                Some((same, row)) if same == source => row,
-                _ => match known.entry(source) {
-                    Entry::Occupied(row) => *row.get(),
-                    Entry::Vacant(place) => *place.insert(self.source(source.as_str())?),
-                },
-            };
-            last = Some((source, row));
-            rows.push(row);
+    fn insert_duplicates(&self, repeated: &[(i64, i64, &Delivery)]) -> rusqlite::Result<()> {
+        if repeated.is_empty() {
+            return Ok(());
         }
-        Ok(rows)
-    }
-
-    /// The row of a source, made where it is new.
-    fn source(&self, name: &str) -> rusqlite::Result<i64> {
-        self.connection.prepare_cached("INSERT INTO sources (name) VALUES (?1) ON CONFLICT DO NOTHING")?.execute([name])?;
-        self.connection
-            .prepare_cached("SELECT source FROM sources WHERE name = ?1")?
-            .query_row([name], |row| row.get(0))
-    }
-
-    /// Claims a slot for each identity, in the order of the slots: neighbours in the table are written together, which is
-    /// what makes random ids fast. Whoever finds its slot taken is compared with the one that holds it, byte for byte.
-    fn decide(&mut self, batch: &[Intake], sources: &[i64]) -> rusqlite::Result<Vec<Fate>> {
-        let mut candidates: Vec<Candidate> = Vec::with_capacity(batch.len());
-        for (intake, index) in batch.iter().zip(0..) {
-            if let Intake::Delivery(delivery) = intake {
-                candidates.push(Candidate { slot: self.slots.of(delivery.source.as_str(), delivery.id.as_str()), index });
-            }
-        }
-        candidates.sort_unstable();
-
-        let mut fates = vec![Fate::Refused; batch.len()];
-        // Slots held by events that were there before: (event, candidate).
-        let mut held: Vec<(i64, Candidate)> = Vec::new();
-        // Slots held by another identity.
-        let mut displaced: Vec<Candidate> = Vec::new();
-        for candidate in candidates {
-            match self.claim(candidate)? {
-                None => fates[candidate.index as usize] = Fate::Enters,
-                Some(holder) if holder >= self.first => match self.among(batch, candidate, holder) {
-                    Some(fate) => fates[candidate.index as usize] = fate,
-                    None => displaced.push(candidate),
-                },
-                Some(holder) => held.push((holder, candidate)),
-            }
-        }
-        // Events are stored in the order of arrival; so are most repetitions.
-        held.sort_unstable();
-        for (holder, candidate) in held {
-            match self.stored(batch, sources, candidate, holder)? {
-                Some(fate) => fates[candidate.index as usize] = fate,
-                None => displaced.push(candidate),
-            }
-        }
-        displaced.sort_unstable_by_key(|candidate| candidate.index);
-        for candidate in displaced {
-            fates[candidate.index as usize] = self.walk(batch, sources, candidate)?;
-        }
-        Ok(fates)
-    }
-
-    /// Takes the slot, or names the event that holds it.
-    fn claim(&mut self, candidate: Candidate) -> rusqlite::Result<Option<i64>> {
-        let number = self.first + i64::from(candidate.index);
-        if self.claim_slot.execute([candidate.slot, number])? == 1 {
-            return Ok(None);
-        }
-        self.holder_of_slot.query_row([candidate.slot], |row| row.get(0)).map(Some)
-    }
-
-    /// Compares with an event of this same batch; `None`: another identity.
-    fn among(&self, batch: &[Intake], candidate: Candidate, holder: i64) -> Option<Fate> {
-        let mine = delivery_at(batch, i64::from(candidate.index))?;
-        let held = delivery_at(batch, holder - self.first)?;
-        let same = mine.source == held.source && mine.id == held.id;
-        same.then(|| Fate::Known(holder, held.content.fingerprint()))
-    }
-
-    /// Compares with a stored event; `None`: another identity.
-    fn stored(
-        &mut self,
-        batch: &[Intake],
-        sources: &[i64],
-        candidate: Candidate,
-        holder: i64,
-    ) -> rusqlite::Result<Option<Fate>> {
-        let Some(mine) = delivery_at(batch, i64::from(candidate.index)) else { return Ok(None) };
-        self.event.query_row([holder], |row| {
-            let same = row.get::<_, i64>(0)? == sources[candidate.index as usize] && row.get_ref(1)?.as_str()? == mine.id.as_str();
-            same.then(|| row.get(2).map(|fingerprint| Fate::Known(holder, Fingerprint(fingerprint)))).transpose()
-        })
-    }
-
-    /// Goes on to the next slots until one is free or held by the same identity.
-    fn walk(
-        &mut self,
-        batch: &[Intake],
-        sources: &[i64],
-        mut candidate: Candidate,
-    ) -> rusqlite::Result<Fate> {
-        loop {
-            candidate.slot = Slots::after(candidate.slot);
-            let Some(holder) = self.claim(candidate)? else { return Ok(Fate::Enters) };
-            let fate = if holder >= self.first {
-                self.among(batch, candidate, holder)
-            } else {
-                self.stored(batch, sources, candidate, holder)?
-            };
-            if let Some(fate) = fate {
-                return Ok(fate);
-            }
-        }
-    }
-
-    /// Stores those that enter, in the order of the batch, and their jobs.
-    fn insert_events(
-        &self,
-        batch: &[Intake],
-        fates: &[Fate],
-        sources: &[i64],
-    ) -> rusqlite::Result<()> {
-        let mut insert = self.connection.prepare_cached(
-            "INSERT INTO events (seq, source, id, fingerprint, received_at, time, type, text)
-             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)",
-        )?;
-        let mut entered = false;
-        for (((intake, fate), source), number) in batch.iter().zip(fates).zip(sources).zip(self.first..) {
-            if let (Intake::Delivery(delivery), Fate::Enters) = (intake, fate) {
-                entered = true;
-                insert.execute(params![
-                    number,
-                    source,
-                    delivery.id.as_str(),
-                    delivery.content.fingerprint().0,
-                    self.now.as_micros(),
-                    delivery.time.map(Timestamp::as_micros),
-                    delivery.event_type.as_ref().map(cola_ia_core::event::EventType::as_str),
-                    delivery.content.text(),
-                ])?;
-            }
-        }
-        if entered {
-            // One statement for all: half the time of one a job.
-            self.connection
-                .prepare_cached(
-                    "INSERT INTO jobs (event, source, due_at) SELECT seq, source, received_at FROM events WHERE seq >= ?1",
-                )?
-                .execute([self.first])?;
+        let head = "INSERT INTO deliveries (seq, event, verdict, received_at, time, type) VALUES ";
+        let mut insert = Rows::new(self.connection, head, 6, "")?;
+        for chunk in repeated.chunks(Rows::MANY) {
+            insert.execute(chunk, |row, (number, event, delivery)| {
+                let (time, event_type) = said(delivery);
+                row.bind(*number)?;
+                row.bind(*event)?;
+                row.bind(Verdict::Duplicate.as_str())?;
+                row.bind(self.now.as_micros())?;
+                row.bind(time)?;
+                row.bind(event_type)
+            })?;
         }
         Ok(())
     }
+}
+
+/// The row of each member's source, 0 for refusals; new sources are made.
+fn sources(connection: &Connection, batch: &[Intake]) -> rusqlite::Result<Vec<i64>> {
+    let mut known: HashMap<&Source, i64> = HashMap::new();
+    let mut last: Option<(&Source, i64)> = None;
+    let mut rows = Vec::with_capacity(batch.len());
+    for intake in batch {
+        let Intake::Delivery(Delivery { source, .. }) = intake else {
+            rows.push(0);
+            continue;
+        };
+        // Neighbours nearly always have the same source.
+        let row = match last {
+            Some((same, row)) if same == source => row,
+            _ => match known.entry(source) {
+                Entry::Occupied(row) => *row.get(),
+                Entry::Vacant(place) => *place.insert(source_row(connection, source.as_str())?),
+            },
+        };
+        last = Some((source, row));
+        rows.push(row);
+    }
+    Ok(rows)
+}
+
+/// The row of a source, made where it is new.
+fn source_row(connection: &Connection, name: &str) -> rusqlite::Result<i64> {
+    connection.prepare_cached("INSERT INTO sources (name) VALUES (?1) ON CONFLICT DO NOTHING")?.execute([name])?;
+    connection.prepare_cached("SELECT source FROM sources WHERE name = ?1")?.query_row([name], |row| row.get(0))
 }
 
 fn delivery_at(batch: &[Intake], index: i64) -> Option<&Delivery> {
@@ -354,10 +487,9 @@ fn delivery_at(batch: &[Intake], index: i64) -> Option<&Delivery> {
     }
 }
 
-/// Records what did not enter.
+/// Records conflicts and refusals, one by one: they are few.
 struct Deliveries<'a> {
     now: Timestamp,
-    duplicate: CachedStatement<'a>,
     conflict: CachedStatement<'a>,
     in_conflict: CachedStatement<'a>,
     refusal: CachedStatement<'a>,
@@ -367,10 +499,6 @@ impl<'a> Deliveries<'a> {
     fn new(connection: &'a Connection, now: Timestamp) -> rusqlite::Result<Self> {
         Ok(Self {
             now,
-            duplicate: connection.prepare_cached(
-                "INSERT INTO deliveries (seq, event, verdict, received_at, time, type)
-                 VALUES (?1, ?2, 'duplicate', ?3, ?4, ?5)",
-            )?,
             conflict: connection.prepare_cached(
                 "INSERT INTO conflicts (event, number, fingerprint, first_at, last_at, time, type, text)
                  VALUES (?1, (SELECT coalesce(max(number), 0) + 1 FROM conflicts WHERE event = ?1), ?2, ?3, ?3, ?4, ?5, ?6)
@@ -388,20 +516,15 @@ impl<'a> Deliveries<'a> {
         })
     }
 
-    fn duplicate(&mut self, number: i64, event: i64, delivery: &Delivery) -> rusqlite::Result<()> {
-        let (time, event_type) = said(delivery);
-        self.duplicate.execute(params![number, event, self.now.as_micros(), time, event_type])?;
-        Ok(())
-    }
-
     fn conflict(&mut self, number: i64, event: i64, delivery: &Delivery) -> rusqlite::Result<u32> {
         let (time, event_type) = said(delivery);
         let now = self.now.as_micros();
         let content = &delivery.content;
-        let conflict: u32 = self.conflict.query_row(
-            params![event, content.fingerprint().0, now, time, event_type, content.text()],
-            |row| row.get(0),
-        )?;
+        let conflict: u32 = self
+            .conflict
+            .query_row(params![event, content.fingerprint().0, now, time, event_type, content.text()], |row| {
+                row.get(0)
+            })?;
         let origin = delivery.origin.to_string();
         self.in_conflict.execute(params![number, event, now, time, event_type, conflict, origin])?;
         Ok(conflict)

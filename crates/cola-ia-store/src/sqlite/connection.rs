@@ -97,7 +97,8 @@ pub(super) fn open_plain(path: &Path) -> rusqlite::Result<Connection> {
 /// An answer is given only after its commit is on the disk: `synchronous = FULL` makes each commit flush the log.
 pub(super) fn open_writer(path: &Path, wait: &Wait) -> Result<Connection, StoreError> {
     let connection = open_plain(path).map_err(|cause| error::sqlite(path, &cause))?;
-    let mode: String = wait.for_lock(path, || connection.query_row("PRAGMA journal_mode = WAL", [], |row| row.get(0)))?;
+    let mode: String =
+        wait.for_lock(path, || connection.query_row("PRAGMA journal_mode = WAL", [], |row| row.get(0)))?;
     if mode != "wal" {
         let cause = format!("the write-ahead log cannot be used here: journal_mode is {mode}");
         return Err(error::at(path, ErrorKind::Unavailable, "store_io").with("cause", cause));

@@ -46,9 +46,7 @@ fn make(from: &Path, to: &Path) -> Result<(), StoreError> {
         .map_err(|cause| error::sqlite(to, &cause))?;
     {
         let backup = Backup::new(&source, &mut target).map_err(|cause| error::sqlite(to, &cause))?;
-        backup
-            .run_to_completion(PAGES, std::time::Duration::ZERO, None)
-            .map_err(|cause| error::sqlite(to, &cause))?;
+        backup.run_to_completion(PAGES, std::time::Duration::ZERO, None).map_err(|cause| error::sqlite(to, &cause))?;
     }
     target.close().map_err(|(_, cause)| error::sqlite(to, &cause))
 }

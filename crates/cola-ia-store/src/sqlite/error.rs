@@ -43,11 +43,9 @@ pub(super) fn sqlite(path: &Path, error: &rusqlite::Error) -> StoreError {
 /// SQLite's message with its extended code, by which its manual is searched.
 fn cause(error: &rusqlite::Error) -> impl Display {
     match error {
-        rusqlite::Error::SqliteFailure(failure, message) => format!(
-            "{} (SQLite {})",
-            message.clone().unwrap_or_else(|| failure.to_string()),
-            failure.extended_code
-        ),
+        rusqlite::Error::SqliteFailure(failure, message) => {
+            format!("{} (SQLite {})", message.clone().unwrap_or_else(|| failure.to_string()), failure.extended_code)
+        }
         other => other.to_string(),
     }
 }

@@ -9,11 +9,7 @@ use super::reader::Sight;
 use super::{accept, preview, row};
 
 /// See [`Store::find_events`](cola_ia_core::store::Store::find_events).
-pub(super) fn find_events(
-    sight: &Sight<'_>,
-    source: Option<&Source>,
-    id: &str,
-) -> rusqlite::Result<Vec<EventHistory>> {
+pub(super) fn find_events(sight: &Sight<'_>, source: Option<&Source>, id: &str) -> rusqlite::Result<Vec<EventHistory>> {
     let sources: Vec<String> = match source {
         Some(source) => vec![source.as_str().to_owned()],
         None => sight

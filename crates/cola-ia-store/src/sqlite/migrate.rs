@@ -33,9 +33,9 @@ pub(super) fn version(connection: &Connection) -> rusqlite::Result<u32> {
 pub(super) fn refuse_newer(path: &Path, known: &[Migration], found: u32) -> Result<(), StoreError> {
     match plan(known, found) {
         Plan::Apply(_) => Ok(()),
-        Plan::Newer(newest) => Err(error::at(path, ErrorKind::Invalid, "store_newer")
-            .with("found", found)
-            .with("known", newest)),
+        Plan::Newer(newest) => {
+            Err(error::at(path, ErrorKind::Invalid, "store_newer").with("found", found).with("known", newest))
+        }
     }
 }
 

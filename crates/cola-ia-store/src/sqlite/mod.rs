@@ -16,6 +16,7 @@ mod migrate;
 mod preview;
 mod reader;
 mod row;
+mod rows;
 mod slot;
 mod take_over;
 mod writer;
@@ -40,6 +41,7 @@ pub use migrate::Migrated;
 pub use take_over::{REPORTED_MAX, TakenOver, Untaken};
 
 use crate::migration::Migration;
+use accept::Prepared;
 use connection::Wait;
 use file::Found;
 use reader::Reader;
@@ -107,6 +109,7 @@ pub struct SqliteStore {
     writer: Option<Writer>,
     reader: Reader,
     path: PathBuf,
+    slots: Slots,
 }
 
 impl SqliteStore {
@@ -152,6 +155,7 @@ impl SqliteStore {
             writer: Some(Writer::start(connection, path.to_owned(), options.clock.clone(), slots, wait)),
             reader: Reader::start(views, path, slots),
             path: path.to_owned(),
+            slots,
         };
         Ok((store, opened))
     }
@@ -180,7 +184,7 @@ impl SqliteStore {
         }
         let views = connection::open_reader(path, &wait)?;
         let slots = slots(path, &views)?;
-        Ok(Self { writer: None, reader: Reader::start(views, path, slots), path: path.to_owned() })
+        Ok(Self { writer: None, reader: Reader::start(views, path, slots), path: path.to_owned(), slots })
     }
 }
 
@@ -221,7 +225,8 @@ impl Store for SqliteStore {
             let cause = "opened for views";
             return Err(error::at(&self.path, ErrorKind::Invalid, "store_not_writable").with("cause", cause));
         };
-        writer.call(batch.len(), move |scope| accept::accept(scope, op, &batch)).await
+        let prepared = Prepared::new(batch, self.slots)?;
+        writer.call(prepared.len(), move |scope| accept::accept(scope, op, &prepared)).await
     }
 
     async fn preview(&self, batch: Arc<Vec<Intake>>) -> Result<Vec<Preview>, StoreError> {

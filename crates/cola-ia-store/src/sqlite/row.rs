@@ -31,8 +31,7 @@ pub(super) const JOB_COLUMNS: &str = "e.seq, s.name, e.id, e.type, e.time, e.rec
 pub(super) const JOB_COLUMNS_LEN: usize = 12;
 
 /// The tables of [`JOB_COLUMNS`].
-pub(super) const JOB_TABLES: &str =
-    "jobs j JOIN events e ON e.seq = j.event JOIN sources s ON s.source = e.source";
+pub(super) const JOB_TABLES: &str = "jobs j JOIN events e ON e.seq = j.event JOIN sources s ON s.source = e.source";
 
 /// A job from the first columns of a row.
 pub(super) fn job(row: &Row<'_>) -> rusqlite::Result<JobSummary> {

@@ -116,8 +116,11 @@ impl Schema {
         if !self.others.is_empty() {
             return Err(refused(listed(&self.others)));
         }
-        let missing: Vec<_> =
-            COLUMNS.iter().filter(|name| !self.columns.iter().any(|has| has == **name)).map(ToString::to_string).collect();
+        let missing: Vec<_> = COLUMNS
+            .iter()
+            .filter(|name| !self.columns.iter().any(|has| has == **name))
+            .map(ToString::to_string)
+            .collect();
         if !missing.is_empty() {
             return Err(refused(format!("trabajos: {} ?", missing.join(", "))));
         }
@@ -150,14 +153,9 @@ pub(super) fn take_over(path: &Path, options: &Options, wait: &Wait) -> Result<O
     taken
 }
 
-fn take_over_locked(
-    connection: &Connection,
-    path: &Path,
-    options: &Options,
-) -> Result<Option<TakenOver>, StoreError> {
+fn take_over_locked(connection: &Connection, path: &Path, options: &Options) -> Result<Option<TakenOver>, StoreError> {
     let sqlite = |cause: rusqlite::Error| error::sqlite(path, &cause);
-    let signature: u32 =
-        connection.query_row("PRAGMA application_id", [], |row| row.get(0)).map_err(sqlite)?;
+    let signature: u32 = connection.query_row("PRAGMA application_id", [], |row| row.get(0)).map_err(sqlite)?;
     if signature == file::APPLICATION_ID {
         return Ok(None);
     }
@@ -199,11 +197,7 @@ struct Taken {
     reason: &'static str,
 }
 
-fn enter_rows(
-    scope: &Scope<'_>,
-    options: &Options,
-    report: &mut TakenOver,
-) -> Result<(), StoreError> {
+fn enter_rows(scope: &Scope<'_>, options: &Options, report: &mut TakenOver) -> Result<(), StoreError> {
     let sqlite = |cause: rusqlite::Error| scope.error(&cause);
     let mut select = scope
         .connection
@@ -222,9 +216,8 @@ fn enter_rows(
             taken.push(fate);
         }
         if ended || batch.len() == BATCH_MAX_EVENTS || weight >= BATCH_MAX_BYTES {
-            enter_batch(scope, options, &batch, &taken)?;
+            enter_batch(scope, options, std::mem::take(&mut batch), &taken)?;
             weight = 0;
-            batch.clear();
             taken.clear();
         }
         if ended {
@@ -233,19 +226,15 @@ fn enter_rows(
     }
 }
 
-fn enter_batch(scope: &Scope<'_>, options: &Options, batch: &[Intake], taken: &[Taken]) -> Result<(), StoreError> {
+fn enter_batch(scope: &Scope<'_>, options: &Options, batch: Vec<Intake>, taken: &[Taken]) -> Result<(), StoreError> {
     let op = OpId::new(&*options.clock, &*options.entropy);
-    let accepted = accept::accept(scope, op, batch)?;
+    let prepared = accept::Prepared::new(Arc::new(batch), scope.slots)?;
+    let accepted = accept::accept(scope, op, &prepared)?;
     let set = |receipt: &cola_ia_core::store::Receipt, fate: &Taken| {
         scope
             .connection
             .prepare_cached("UPDATE jobs SET state = ?2, reason = ?3, due_at = NULL, changed_at = ?4 WHERE event = ?1")?
-            .execute(params![
-                receipt.number.0,
-                fate.state.as_str(),
-                fate.reason,
-                accepted.received_at.as_micros()
-            ])
+            .execute(params![receipt.number.0, fate.state.as_str(), fate.reason, accepted.received_at.as_micros()])
     };
     for (receipt, fate) in accepted.receipts.iter().zip(taken) {
         if fate.state != JobState::Pending {

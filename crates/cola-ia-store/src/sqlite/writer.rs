@@ -99,7 +99,13 @@ pub(super) struct Writer {
 
 impl Writer {
     /// Starts the thread on a connection that writes.
-    pub(super) fn start(connection: Connection, path: PathBuf, clock: Arc<dyn Clock>, slots: Slots, wait: Wait) -> Self {
+    pub(super) fn start(
+        connection: Connection,
+        path: PathBuf,
+        clock: Arc<dyn Clock>,
+        slots: Slots,
+        wait: Wait,
+    ) -> Self {
         let (calls, waiting) = channel();
         let state = State { connection, path, clock, slots, wait };
         let thread = std::thread::Builder::new()
@@ -172,8 +178,13 @@ impl State {
     /// One transaction for the whole group. An error means that nothing of it is stored.
     fn commit_together(&mut self, group: &mut [Box<dyn Call>]) -> Result<(), StoreError> {
         self.wait.for_lock(&self.path, || self.connection.execute_batch("BEGIN IMMEDIATE"))?;
-        let ended = self.run_together(group).and_then(|()| {
-            self.connection.execute_batch("COMMIT").map_err(|cause| error::sqlite(&self.path, &cause))
+        let ended = self.run_together(group).and_then(|changed| {
+            let end = if changed { "COMMIT" } else { "ROLLBACK" };
+            // Some errors have rolled back already.
+            if !changed && self.connection.is_autocommit() {
+                return Ok(());
+            }
+            self.connection.execute_batch(end).map_err(|cause| error::sqlite(&self.path, &cause))
         });
         if ended.is_err() && !self.connection.is_autocommit() {
             // What failed first is what counts.
@@ -182,20 +193,12 @@ impl State {
         ended
     }
 
-    fn run_together(&self, group: &mut [Box<dyn Call>]) -> Result<(), StoreError> {
-        let scope =
-            Scope { connection: &self.connection, path: &self.path, clock: &*self.clock, slots: self.slots };
+    /// Runs each call of the group and answers whether there is anything to commit. A call that fails keeps its own error.
+    fn run_together(&self, group: &mut [Box<dyn Call>]) -> Result<bool, StoreError> {
+        let scope = Scope { connection: &self.connection, path: &self.path, clock: &*self.clock, slots: self.slots };
         let sqlite = |cause: rusqlite::Error| error::sqlite(&self.path, &cause);
         if let [only] = group {
-            if !only.run(&scope) {
-                // Its own error stays its answer; the empty transaction that is left is committed.
-                if !self.connection.is_autocommit() {
-                    self.connection.execute_batch("ROLLBACK; BEGIN IMMEDIATE").map_err(sqlite)?;
-                } else {
-                    self.connection.execute_batch("BEGIN IMMEDIATE").map_err(sqlite)?;
-                }
-            }
-            return Ok(());
+            return Ok(only.run(&scope));
         }
         for call in group {
             self.connection.execute_batch("SAVEPOINT call").map_err(sqlite)?;
@@ -207,6 +210,133 @@ impl State {
             }
             self.connection.execute_batch("RELEASE call").map_err(sqlite)?;
         }
-        Ok(())
+        Ok(true)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::mpsc::sync_channel;
+    use std::time::Duration;
+
+    use cola_ia_core::clock::SystemClock;
+    use cola_ia_testkit::harness::block_on;
+
+    use super::super::connection::Quiet;
+    use super::*;
+
+    struct Setting {
+        writer: Writer,
+        look: Connection,
+        _folder: tempfile::TempDir,
+    }
+
+    fn setting(pragma: &str) -> Setting {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("t.sqlite3");
+        let connection = Connection::open(&path).unwrap();
+        connection.execute_batch("PRAGMA journal_mode = WAL; CREATE TABLE t (x)").unwrap();
+        connection.execute_batch(pragma).unwrap();
+        connection.busy_timeout(Duration::from_millis(10)).unwrap();
+        let look = Connection::open(&path).unwrap();
+        let wait = Wait { limit: Duration::from_millis(50), patience: Arc::new(Quiet) };
+        let writer = Writer::start(connection, path, Arc::new(SystemClock), Slots::new([0; 16], 64), wait);
+        Setting { writer, look, _folder: folder }
+    }
+
+    fn insert(scope: &Scope<'_>, bytes: usize) -> Result<usize, StoreError> {
+        scope
+            .connection
+            .execute("INSERT INTO t VALUES (zeroblob(?1))", [bytes as i64])
+            .map_err(|cause| scope.error(&cause))
+    }
+
+    /// Calls that are waiting together while the thread is busy with another.
+    fn together(setting: &Setting, sizes: &[usize]) -> Vec<Result<usize, &'static str>> {
+        let (release, held) = sync_channel::<()>(0);
+        let (entered, running) = sync_channel::<()>(1);
+        std::thread::scope(|scope| {
+            let writer = &setting.writer;
+            let held = std::sync::Mutex::new(held);
+            let first = scope.spawn(move || {
+                block_on(writer.call(1, move |_| {
+                    let _ = entered.try_send(());
+                    let _ = held.lock().unwrap().recv_timeout(Duration::from_secs(20));
+                    Ok(())
+                }))
+            });
+            running.recv().unwrap();
+            let mut calls: Vec<_> = sizes
+                .iter()
+                .map(|size| {
+                    Box::pin(writer.call(1, {
+                        let size = *size;
+                        move |scope: &Scope<'_>| insert(scope, size)
+                    }))
+                })
+                .collect();
+            // Polling a call hands it over; none can be answered yet.
+            let waker = std::task::Waker::noop();
+            for call in &mut calls {
+                assert!(call.as_mut().poll(&mut std::task::Context::from_waker(waker)).is_pending());
+            }
+            release.send(()).unwrap();
+            first.join().unwrap().unwrap();
+            calls.into_iter().map(|call| block_on(call).map_err(|error| error.code)).collect()
+        })
+    }
+
+    fn rows(setting: &Setting) -> i64 {
+        setting.look.query_row("SELECT count(*) FROM t", [], |row| row.get(0)).unwrap()
+    }
+
+    #[test]
+    fn calls_that_wait_together_are_all_answered() {
+        let setting = setting("");
+        assert_eq!(together(&setting, &[1, 2, 3]), [Ok(1); 3]);
+        assert_eq!(rows(&setting), 3);
+    }
+
+    /// A full disk rolls back the whole transaction: those that fit must not fail with the one that does not.
+    #[test]
+    fn a_call_that_fills_the_disk_takes_nobody_with_it() {
+        let setting = setting("PRAGMA max_page_count = 20");
+        assert_eq!(together(&setting, &[10, 10_000_000, 10]), [Ok(1), Err("store_full"), Ok(1)]);
+        assert_eq!(rows(&setting), 2);
+        assert_eq!(together(&setting, &[10]), [Ok(1)], "and the thread goes on");
+    }
+
+    #[test]
+    fn a_call_that_fails_alone_leaves_nothing() {
+        let setting = setting("");
+        let failed = block_on(setting.writer.call(1, |scope| {
+            insert(scope, 1)?;
+            Err::<(), _>(StoreError::new(ErrorKind::Invalid, "op_reused"))
+        }));
+        assert_eq!(failed.unwrap_err().code, "op_reused");
+        assert_eq!(rows(&setting), 0);
+    }
+
+    #[test]
+    fn a_call_that_fails_in_a_group_leaves_nothing() {
+        let setting = setting("CREATE TABLE u (x UNIQUE)");
+        let calls = [10, 20];
+        assert_eq!(together(&setting, &calls), [Ok(1), Ok(1)]);
+        let failed = block_on(setting.writer.call(1, |scope| {
+            insert(scope, 1)?;
+            scope.connection.execute("INSERT INTO u VALUES (1), (1)", []).map_err(|cause| scope.error(&cause))
+        }));
+        assert_eq!(failed.unwrap_err().code, "store_damaged");
+        assert_eq!(rows(&setting), 2);
+    }
+
+    #[test]
+    fn a_lock_that_stays_fails_each_call_and_the_thread_goes_on() {
+        let setting = setting("");
+        setting.look.execute_batch("BEGIN IMMEDIATE").unwrap();
+        let locked = block_on(setting.writer.call(1, |scope| insert(scope, 1)));
+        assert_eq!(locked.unwrap_err().code, "store_locked");
+        setting.look.execute_batch("ROLLBACK").unwrap();
+        assert_eq!(block_on(setting.writer.call(1, |scope| insert(scope, 1))).unwrap(), 1);
     }
 }

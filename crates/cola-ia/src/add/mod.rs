@@ -36,7 +36,8 @@ use read::Reading;
 pub fn run(session: &Session, options: &AddOptions, settings: &Settings) -> Result<Exit, Problem> {
     let size = inputs::check(&options.inputs, &settings.db, options.rejects.as_deref())?;
     let queue = Arc::new(Queue::default());
-    let interrupt = Interrupt::listen(&queue).map_err(|cause| Problem::failed(Message::new("signals").caused_by(&cause)))?;
+    let interrupt =
+        Interrupt::listen(&queue).map_err(|cause| Problem::failed(Message::new("signals").caused_by(&cause)))?;
     let patience = Arc::new(LockWait::new(interrupt.clone(), session.clone()));
     let store_options = Options { patience, ..crate::store::options(settings) };
     let (gate, opened) = open(options, settings, &store_options).map_err(|error| Problem::from_store(&error))?;
@@ -127,12 +128,13 @@ impl<'a> Answered<'a> {
                 }
             }
         }
-        self.progress.hidden(|| {
-            // Where stderr is closed there is nobody left to tell.
-            let _ = io::stderr().write_all(self.err.as_bytes());
-            let mut stdout = io::stdout().lock();
-            stdout.write_all(self.out.as_bytes()).and_then(|()| stdout.flush())
-        })
-        .map_err(|cause| Problem::stdout(&cause))
+        self.progress
+            .hidden(|| {
+                // Where stderr is closed there is nobody left to tell.
+                let _ = io::stderr().write_all(self.err.as_bytes());
+                let mut stdout = io::stdout().lock();
+                stdout.write_all(self.out.as_bytes()).and_then(|()| stdout.flush())
+            })
+            .map_err(|cause| Problem::stdout(&cause))
     }
 }

@@ -23,7 +23,8 @@ pub(super) struct Progress {
 impl Progress {
     /// `size`: of all inputs together, where they have one.
     pub(super) fn new(session: &Session, options: &AddOptions, size: Option<u64>) -> Self {
-        let shown = options.progress && !session.quiet && std::io::stderr().is_terminal() && !std::io::stdout().is_terminal();
+        let shown =
+            options.progress && !session.quiet && std::io::stderr().is_terminal() && !std::io::stdout().is_terminal();
         let bar = shown.then(|| {
             let (bar, template) = match size {
                 Some(size) => (

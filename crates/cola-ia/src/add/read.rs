@@ -40,12 +40,7 @@ pub(super) struct Read {
 
 impl Reading {
     /// Starts the thread. It ends the queue when the last input ends.
-    pub(super) fn start(
-        options: &AddOptions,
-        settings: &Settings,
-        queue: &Arc<Queue>,
-        bytes: &Arc<AtomicU64>,
-    ) -> Self {
+    pub(super) fn start(options: &AddOptions, settings: &Settings, queue: &Arc<Queue>, bytes: &Arc<AtomicU64>) -> Self {
         let told = Arc::new(Mutex::new(Told { rejects: options.rejects.clone().map(Rejects::new), ..Told::default() }));
         let intake_settings = intake::Settings {
             max_line_bytes: settings.max_line_bytes,

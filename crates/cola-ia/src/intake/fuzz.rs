@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use cola_ia_core::intake::Intake;
 
-use super::{InputEnd, Settings, Sink, read_input};
+use super::{InputEnd, InputErrorKind, Settings, Sink, read_input};
 
 /// Reads the bytes as an input, whole and in chunks, and checks what must be true of any. Bounds are small, so that they are
 /// met by small inputs.
@@ -20,6 +20,14 @@ pub fn fuzz_one(data: &[u8]) {
     whole.check(data);
     for size in [1, 7] {
         let chunked = Seen::of(data, size);
+        chunked.check(data);
+        if whole.error() == Some(InputErrorKind::ZstdDamaged) {
+            // zstd hands over an unpacked block as far as it came, and a whole one only if it is sound: a damaged last block
+            // gives more in small chunks.
+            assert_eq!(chunked.error(), whole.error());
+            assert!(chunked.end.delivered >= whole.end.delivered);
+            continue;
+        }
         assert_eq!(whole.items, chunked.items, "the same in chunks of {size}");
         assert_eq!(whole.rejected, chunked.rejected, "the same in chunks of {size}");
         assert_eq!(whole.summary(), chunked.summary(), "the same in chunks of {size}");
@@ -42,10 +50,13 @@ impl Seen {
         Self { items: sink.items, rejected: sink.rejected, consumed: consumed.load(Ordering::Relaxed), end }
     }
 
+    fn error(&self) -> Option<InputErrorKind> {
+        self.end.error.as_ref().map(|error| error.kind)
+    }
+
     fn summary(&self) -> impl PartialEq + std::fmt::Debug {
-        let InputEnd { packing, lines, blank, delivered, refused_lines, unfinished, error, stopped } = &self.end;
-        let error = error.as_ref().map(|error| error.kind);
-        (*packing, (*lines, *blank, *delivered, *refused_lines), *unfinished, error, *stopped)
+        let InputEnd { packing, lines, blank, delivered, refused_lines, unfinished, stopped, .. } = &self.end;
+        (*packing, (*lines, *blank, *delivered, *refused_lines), *unfinished, self.error(), *stopped)
     }
 
     fn check(&self, data: &[u8]) {

@@ -152,7 +152,7 @@ impl<R: BufRead> Gzip<R> {
                 input.consume(1);
                 self.stage = Some(Stage::Between { input, padding: true });
             }
-            Ok(_) if padding => return Err(damaged("data after padding")),
+            Ok([first, ..]) if padding || *first != 0x1f => return Err(damaged("data behind the last member")),
             Ok(_) => self.stage = Some(Stage::Header(Box::new(GzDecoder::new(input)))),
             Err(error) => {
                 self.stage = Some(Stage::Between { input, padding });

@@ -172,7 +172,7 @@ struct Walk<'l, 'k> {
     repeated: Option<Key>,
 }
 
-impl<'l> Walk<'l, '_> {
+impl Walk<'_, '_> {
     fn line(&mut self) -> Result<First, Fault> {
         let first = self.json.peek().map_err(|error| self.fault(&error))?;
         let start = self.at();
@@ -250,8 +250,11 @@ impl<'l> Walk<'l, '_> {
             }
             next = self.next_key()?;
         }
-        let repeated = self.keys.close_object(keys, any_escaped, self.line);
-        self.repeated = [self.repeated, repeated].into_iter().flatten().min_by_key(|key| key.start);
+        if let Some(key) = self.keys.close_object(keys, any_escaped, self.line)
+            && self.repeated.is_none_or(|first| key.start < first.start)
+        {
+            self.repeated = Some(key);
+        }
         Ok(ValueKind::Object)
     }
 
@@ -386,6 +389,11 @@ fn lone_surrogate(line: &[u8], quote: usize) -> Option<usize> {
 fn wrong_hex_digit_at_end(line: &[u8]) -> Option<usize> {
     let tail = line.len().saturating_sub(5);
     let escape = tail + line[tail..].windows(2).rposition(|pair| pair == b"\\u")?;
+    let backslashes = line[..=escape].iter().rev().take_while(|byte| **byte == b'\\').count();
+    if backslashes % 2 == 0 {
+        // The backslash is itself escaped, and the `u` is a letter.
+        return None;
+    }
     let digits = escape + 2;
     line[digits..].iter().position(|byte| !byte.is_ascii_hexdigit()).map(|wrong| digits + wrong)
 }

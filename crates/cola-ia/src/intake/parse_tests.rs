@@ -426,6 +426,7 @@ fn a_line_that_ends_too_early_is_told_from_a_wrong_one() {
     for line in ["\"a", "{\"a", "[\"a\\", "[\"a\\u12", "[tru", "[-", "[1.", "[1e", "[\"\\ud83d", "[\"\\ud83d\\u", "-"] {
         assert_eq!(cut(line).cut, Cut::WithinToken, "{line}");
     }
+    assert_eq!(cut("[\"a\\\\u1z").cut, Cut::WithinToken);
     for line in ["}", "[}", "{]", "[NaN", "{\"a\":1}{", "]", "{\"a\":01"] {
         assert_eq!(cut(line).cut, Cut::No, "{line}");
     }

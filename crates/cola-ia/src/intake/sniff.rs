@@ -3,7 +3,7 @@
 //! Bytes are asked for one at a time and only while they can still become a known beginning: a pipe may trickle, and a
 //! first `{` is already an answer.
 
-use std::io::{self, Cursor, Read};
+use std::io::{self, BufRead, Cursor, Read};
 
 /// What a stream is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -57,11 +57,41 @@ const BEGINNINGS: &[(&[u8], Kind)] = &[
     (b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", Kind::Unsupported("OLE2")),
 ];
 
+/// Skippable frames of zstd (RFC 8878, 3.1.2) start with one of sixteen bytes, `[` among them, and these.
+const SKIPPABLE_REST: &[u8] = b"\x2a\x4d\x18";
+
 /// A stream from its first byte again, and what it is.
 #[derive(Debug)]
 pub(super) struct Sniffed<R> {
     pub(super) kind: Kind,
-    pub(super) stream: io::Chain<Cursor<Vec<u8>>, R>,
+    pub(super) stream: io::Chain<Cursor<Vec<u8>>, Resumed<R>>,
+}
+
+/// A stream behind its first bytes.
+#[derive(Debug)]
+pub(super) struct Resumed<R> {
+    /// What the stream failed with while its first bytes were read. Not every stream would say it again.
+    error: Option<io::Error>,
+    stream: R,
+}
+
+impl<R: Read> Read for Resumed<R> {
+    fn read(&mut self, buf: &mut [u8]) -> io::Result<usize> {
+        self.error.take().map_or_else(|| self.stream.read(buf), Err)
+    }
+}
+
+impl<R: BufRead> BufRead for Resumed<R> {
+    fn fill_buf(&mut self) -> io::Result<&[u8]> {
+        match self.error.take() {
+            Some(error) => Err(error),
+            None => self.stream.fill_buf(),
+        }
+    }
+
+    fn consume(&mut self, amount: usize) {
+        self.stream.consume(amount);
+    }
 }
 
 /// Looks at the beginning of a stream. `stream` should be buffered: it is read a byte at a time.
@@ -69,6 +99,7 @@ pub(super) struct Sniffed<R> {
 /// `idle` is called each time that the stream has nothing to give yet; `None` when it says that waiting is over.
 pub(super) fn sniff<R: Read>(mut stream: R, mut idle: impl FnMut() -> bool) -> io::Result<Option<Sniffed<R>>> {
     let mut head = Vec::with_capacity(HEAD_MAX_BYTES);
+    let mut failure = None;
     let kind = loop {
         if let Some(kind) = kind_of(&head) {
             break kind;
@@ -83,15 +114,18 @@ pub(super) fn sniff<R: Read>(mut stream: R, mut idle: impl FnMut() -> bool) -> i
                     return Ok(None);
                 }
             }
-            // What was read is not an answer and the rest cannot be: the error is met again by who reads on, after them.
             Err(error) if head.is_empty() => return Err(error),
-            Err(_) => break Kind::Plain,
+            Err(error) => {
+                failure = Some(error);
+                break Kind::Plain;
+            }
         }
     };
     if head == BOM {
         head.clear();
     }
-    Ok(Some(Sniffed { kind, stream: Cursor::new(head).chain(stream) }))
+    let stream = Cursor::new(head).chain(Resumed { error: failure, stream });
+    Ok(Some(Sniffed { kind, stream }))
 }
 
 /// `None` while more bytes are needed.
@@ -103,8 +137,6 @@ fn kind_of(head: &[u8]) -> Option<Kind> {
         }
         may_become |= beginning.starts_with(head);
     }
-    // Skippable frames of zstd (RFC 8878, 3.1.2) have sixteen magic numbers; one of them starts with `[`.
-    const SKIPPABLE_REST: &[u8] = b"\x2a\x4d\x18";
     if let Some((0x50..=0x5f, rest)) = head.split_first() {
         if rest.starts_with(SKIPPABLE_REST) {
             return Some(Kind::Zstd);

@@ -17,7 +17,8 @@ const BLOCK_HEADER_BYTES: usize = 3;
 /// The plain bytes of a zstd stream.
 ///
 /// The decoder reports nothing of what it unpacked in a call that meets damage. So it is fed one block a call, without the
-/// next block's header, into room for a whole block: what stands before the damage came from earlier calls.
+/// next block's header, into room for a whole block: what stands before the damaged block, at most 128 KiB, came from earlier
+/// calls.
 ///
 /// `WouldBlock` of the inner reader passes through, and reading can go on after it.
 pub(super) struct Zstandard<R> {

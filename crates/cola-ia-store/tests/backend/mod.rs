@@ -1,0 +1,69 @@
+//! SQLite as the suites of the testkit see it.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use cola_ia_core::clock::Timestamp;
+use cola_ia_core::intake::{DeliveryNumber, RefusalCode};
+use cola_ia_core::store::Store;
+use cola_ia_store::sqlite::{Options, SqliteStore};
+use cola_ia_testkit::clock::{ManualClock, SeededEntropy};
+use cola_ia_testkit::harness::{Backend, Failure, Place, RecordedRefusal};
+
+/// SQLite in a file of its own.
+pub(crate) struct Sqlite {
+    pub(crate) name: &'static str,
+    /// Fewer than 64 make identities share slots.
+    pub(crate) slot_bits: u32,
+}
+
+struct Folder {
+    folder: tempfile::TempDir,
+    slot_bits: u32,
+}
+
+impl Folder {
+    fn path(&self) -> PathBuf {
+        self.folder.path().join("store.sqlite3")
+    }
+}
+
+impl Backend for Sqlite {
+    fn name(&self) -> &'static str {
+        self.name
+    }
+
+    fn fresh(&self) -> Result<Box<dyn Place>, Failure> {
+        Ok(Box::new(Folder { folder: tempfile::tempdir()?, slot_bits: self.slot_bits }))
+    }
+}
+
+impl Place for Folder {
+    fn open(&self, clock: ManualClock, entropy: SeededEntropy) -> Result<Arc<dyn Store>, Failure> {
+        let options = Options {
+            clock: Arc::new(clock),
+            entropy: Arc::new(entropy),
+            slot_bits: self.slot_bits,
+            ..Options::default()
+        };
+        Ok(Arc::new(SqliteStore::open(&self.path(), &options)?.0))
+    }
+
+    fn refusals(&self) -> Result<Vec<RecordedRefusal>, Failure> {
+        let connection = rusqlite::Connection::open(self.path())?;
+        let mut select = connection.prepare(
+            "SELECT seq, received_at, code, detail, origin, count FROM deliveries WHERE verdict = 'invalid' ORDER BY seq",
+        )?;
+        let rows = select.query_map([], |row| {
+            Ok(RecordedRefusal {
+                number: DeliveryNumber(row.get(0)?),
+                received_at: Timestamp::from_micros(row.get(1)?),
+                code: RefusalCode::from_word(&row.get::<_, String>(2)?).expect("a code of ours"),
+                detail: row.get(3)?,
+                origin: row.get(4)?,
+                count: row.get::<_, i64>(5)? as u64,
+            })
+        })?;
+        Ok(rows.collect::<Result<_, _>>()?)
+    }
+}

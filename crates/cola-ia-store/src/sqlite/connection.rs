@@ -143,7 +143,16 @@ fn has_log(path: &Path) -> bool {
 /// not even on closing.
 pub(super) fn open_untouched(path: &Path) -> Result<Connection, StoreError> {
     if !has_log(path) {
-        return open_frozen(path);
+        if super::file::has_log_mode(path) {
+            // Without its log nobody has it open.
+            return open_frozen(path);
+        }
+        // Somebody may be writing: the locks are needed. A connection that only reads cannot roll anything back.
+        let connection = open(path, OpenFlags::SQLITE_OPEN_READ_ONLY).map_err(|cause| error::sqlite(path, &cause))?;
+        return match connection.query_row("PRAGMA schema_version", [], |_| Ok(())) {
+            Err(hot) if error::is_read_only(&hot) => open_frozen(path),
+            _ => Ok(connection),
+        };
     }
     // What counts may be in the log only.
     let connection = open_plain(path).map_err(|cause| error::sqlite(path, &cause))?;

@@ -54,3 +54,8 @@ fn cause(error: &rusqlite::Error) -> impl Display {
 pub(super) fn is_busy(error: &rusqlite::Error) -> bool {
     error.sqlite_error_code() == Some(ErrorCode::DatabaseBusy)
 }
+
+/// Whether SQLite says that it would have to write: here, to roll back what a killed process left.
+pub(super) fn is_read_only(error: &rusqlite::Error) -> bool {
+    matches!(error.sqlite_error_code(), Some(ErrorCode::ReadOnly | ErrorCode::CannotOpen))
+}

@@ -81,8 +81,14 @@ fn what_is_no_store_is_refused_untouched() {
             not_sqlite,
         ),
         (Box::new(|place| place.write(STORE, "")), ("es un archivo vacío", "is an empty file")),
-        (Box::new(|place| fs::create_dir(place.store()).unwrap()), ("no es un archivo normal", "is not a regular file")),
-        (Box::new(|place| std::os::unix::fs::symlink("nowhere", place.store()).unwrap()), ("a symbolic link", "a symbolic link")),
+        (
+            Box::new(|place| fs::create_dir(place.store()).unwrap()),
+            ("no es un archivo normal", "is not a regular file"),
+        ),
+        (
+            Box::new(|place| std::os::unix::fs::symlink("nowhere", place.store()).unwrap()),
+            ("a symbolic link", "a symbolic link"),
+        ),
         (Box::new(|place| sql(place, "PRAGMA application_id = 7; CREATE TABLE t (x)")), foreign),
         (Box::new(|place| sql(place, "PRAGMA user_version = 7; CREATE TABLE t (x)")), foreign),
         (Box::new(|place| sql(place, "CREATE TABLE t (x)")), foreign),
@@ -94,10 +100,7 @@ fn what_is_no_store_is_refused_untouched() {
             }),
             ("no se puede adoptar", "cannot be taken over"),
         ),
-        (
-            Box::new(|place| place.write(&format!("{STORE}-wal"), "the last events")),
-            ("falta el almacén", "is missing"),
-        ),
+        (Box::new(|place| place.write(&format!("{STORE}-wal"), "the last events")), ("falta el almacén", "is missing")),
         (
             Box::new(|place| {
                 populated(place);
@@ -149,8 +152,12 @@ fn a_damaged_page_is_noticed_or_does_not_matter() {
     populated(&whole);
     whole.write("again.jsonl", numbered("a", 400) + &numbered("b", 5));
     let bytes = whole.read(STORE);
-    let commands: [&[&str]; 4] =
-        [&["jobs", "--json", "--limit", "1000"], &["show", "--json", "a-1"], &["add", "--dry-run", "again.jsonl"], &["add", "again.jsonl"]];
+    let commands: [&[&str]; 4] = [
+        &["jobs", "--json", "--limit", "1000"],
+        &["show", "--json", "a-1"],
+        &["add", "--dry-run", "again.jsonl"],
+        &["add", "again.jsonl"],
+    ];
     let right: Vec<_> = commands.iter().map(|command| out(&whole.run(command))).collect();
     let mut noticed = 0;
     for page in 0..bytes.len() / 4096 {
@@ -165,7 +172,8 @@ fn a_damaged_page_is_noticed_or_does_not_matter() {
             for (command, right) in commands.iter().zip(&right) {
                 let output = place.run(&[&["--lang", language], *command].concat());
                 if code(&output) == 0 {
-                    let said = if language == "en" && command[0] == "add" { in_spanish(&out(&output)) } else { out(&output) };
+                    let said =
+                        if language == "en" && command[0] == "add" { in_spanish(&out(&output)) } else { out(&output) };
                     assert_eq!(said, *right, "page {}: {command:?}", page + 1);
                     continue;
                 }
@@ -236,12 +244,7 @@ fn lock(path: &Path) -> Connection {
 }
 
 fn add_beside_a_lock(place: &Place, args: &[&str]) -> Child {
-    place
-        .command(&[&["add"], args].concat())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()
-        .unwrap()
+    place.command(&[&["add"], args].concat()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap()
 }
 
 #[test]

@@ -223,7 +223,8 @@ pub enum ErrorKind {
     Conflict,
     /// The lease is no longer the caller's.
     LeaseLost,
-    /// It could not be done now; nothing was changed. Trying again with the same [`OpId`] is safe.
+    /// It could not be done now, or, where a commit itself failed, it is not known whether it was done. Trying again with the
+    /// same [`OpId`] is safe and tells.
     Unavailable,
     /// What is stored cannot be trusted or is not a store of ours; nothing was changed.
     Corrupt,

@@ -179,7 +179,7 @@ impl<'a> Gate<'a> {
             sources: sources(connection, batch)?,
             now: scope.clock.now(),
             first,
-            claim: Rows::new(connection, "INSERT INTO identities (slot, event) VALUES ", 2, " ON CONFLICT DO NOTHING")?,
+            claim: Rows::new(connection, "INSERT OR IGNORE INTO identities (slot, event) VALUES ", 2, "")?,
             holders: Rows::new(
                 connection,
                 "SELECT slot, event FROM identities WHERE slot IN (VALUES ",
@@ -369,7 +369,7 @@ impl<'a> Gate<'a> {
         if enter.is_empty() {
             return Ok(());
         }
-        let head = "INSERT INTO events (seq, source, id, fingerprint, received_at, time, type, text) VALUES ";
+        let head = "INSERT OR FAIL INTO events (seq, source, id, fingerprint, received_at, time, type, text) VALUES ";
         let mut insert = Rows::new(self.connection, head, 8, "")?;
         for chunk in enter.chunks(Rows::MANY) {
             insert.execute(chunk, |row, (index, delivery)| {
@@ -387,7 +387,7 @@ impl<'a> Gate<'a> {
         // One statement for all: half the time of one a job.
         self.connection
             .prepare_cached(
-                "INSERT INTO jobs (event, source, due_at) SELECT seq, source, received_at FROM events WHERE seq >= ?1",
+                "INSERT OR FAIL INTO jobs (event, source, due_at) SELECT seq, source, received_at FROM events WHERE seq >= ?1",
             )?
             .execute([self.first])?;
         Ok(())
@@ -433,7 +433,7 @@ impl<'a> Gate<'a> {
         if repeated.is_empty() {
             return Ok(());
         }
-        let head = "INSERT INTO deliveries (seq, event, verdict, received_at, time, type) VALUES ";
+        let head = "INSERT OR FAIL INTO deliveries (seq, event, verdict, received_at, time, type) VALUES ";
         let mut insert = Rows::new(self.connection, head, 6, "")?;
         for chunk in repeated.chunks(Rows::MANY) {
             insert.execute(chunk, |row, (number, event, delivery)| {

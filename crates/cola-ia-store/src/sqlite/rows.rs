@@ -2,6 +2,9 @@
 //!
 //! A statement costs about as much to start and end as a row costs to write. Sixty-four rows a statement make that cost
 //! vanish; what is left over goes one by one.
+//!
+//! Such statements say `OR FAIL` or `OR IGNORE`: with the default, `OR ABORT`, SQLite keeps a copy of every page that a
+//! statement of many rows touches, to undo it alone. Ours need no such undoing: the caller's savepoint or transaction does it.
 
 use rusqlite::{CachedStatement, Connection, Row, ToSql};
 

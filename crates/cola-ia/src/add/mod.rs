@@ -1,7 +1,7 @@
 //! `add`: from inputs through the gate, an answer for each event once it is durable.
 //!
-//! One thread reads, unpacks, parses and takes fingerprints; this one commits batches and prints; the store's own thread
-//! writes. They meet in a [`queue`] that holds one batch.
+//! One thread reads, unpacks, parses and takes fingerprints; this one commits batch after batch; one says the answers; the
+//! store's own writes. They meet in a [`queue`] that holds one batch, and in a channel that holds none.
 
 mod gate;
 mod inputs;
@@ -12,6 +12,7 @@ mod read;
 
 use std::io::{self, Write as _};
 use std::sync::Arc;
+use std::sync::mpsc::{SyncSender, sync_channel};
 
 use cola_ia_core::intake::Intake;
 use cola_ia_core::store::StoreError;
@@ -91,12 +92,37 @@ impl<'a> Answered<'a> {
         Self { session, options, progress, refusals, tally, out: String::new(), err: String::new() }
     }
 
+    /// Says each batch's answers while the next one is committed.
     fn all(&mut self, gate: &Gate, queue: &Queue) -> Result<(), Problem> {
+        let (answers, to_say) = sync_channel::<(Arc<Vec<Intake>>, Answers)>(0);
+        std::thread::scope(|scope| {
+            let saying = scope.spawn(|| {
+                let said = to_say.into_iter().try_for_each(|(batch, answers)| {
+                    self.answer(&batch, &answers)?;
+                    self.progress.batch(&self.tally);
+                    Ok(())
+                });
+                // Where nobody hears the answers, nothing more is committed.
+                if said.is_err() {
+                    queue.stop();
+                }
+                said
+            });
+            let committed = Self::commit(gate, queue, &answers);
+            drop(answers);
+            // A panic there was reported by its own message.
+            let said = saying.join().unwrap_or(Ok(()));
+            committed.and(said)
+        })
+    }
+
+    fn commit(gate: &Gate, queue: &Queue, answers: &SyncSender<(Arc<Vec<Intake>>, Answers)>) -> Result<(), Problem> {
         while let Some(batch) = queue.take() {
             let batch = Arc::new(batch);
-            let answers = gate.judge(&batch).map_err(|error| Problem::from_store(&error))?;
-            self.answer(&batch, &answers)?;
-            self.progress.batch(&self.tally);
+            let answered = gate.judge(&batch).map_err(|error| Problem::from_store(&error))?;
+            if answers.send((batch, answered)).is_err() {
+                break;
+            }
         }
         Ok(())
     }

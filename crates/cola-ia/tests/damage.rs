@@ -62,11 +62,13 @@ fn sql(place: &Place, statements: &str) {
     Connection::open(place.store()).unwrap().execute_batch(statements).unwrap();
 }
 
+type Prepare = Box<dyn Fn(&Place)>;
+
 #[test]
 fn what_is_no_store_is_refused_untouched() {
     let not_sqlite = ("no es una base de datos de SQLite", "is not an SQLite database");
     let foreign = ("es la base de datos de otro programa", "is the database of another program");
-    let cases: Vec<(Box<dyn Fn(&Place)>, (&str, &str))> = vec![
+    let cases: Vec<(Prepare, (&str, &str))> = vec![
         (Box::new(|place| place.write(STORE, "a text\n")), not_sqlite),
         (Box::new(|place| place.write(STORE, "x".repeat(10_000))), not_sqlite),
         (Box::new(|place| place.write(STORE, numbered("a", 500))), not_sqlite),

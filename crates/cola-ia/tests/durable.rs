@@ -9,7 +9,7 @@ use std::io::{Read as _, Write as _};
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-use common::input::numbered;
+use common::input::{numbered, with_texts};
 use common::stored::stored;
 use common::{Place, STORE, check_exit, has_tool, read_until};
 
@@ -169,7 +169,7 @@ fn batches_of_a_file_are_each_answered_after_their_flush() {
         return;
     }
     let text = "x".repeat(900_000);
-    let lines: String = (0..60).map(|n| format!("{{\"id\":\"a-{n}\",\"texto\":\"{n} {text}\"}}\n")).collect();
+    let lines = with_texts("a", 60, |n| format!("{n} {text}"));
     let place = Place::new().file("in.jsonl", lines);
     let mut command = strace(&place, &["add", "in.jsonl"]);
     check_exit(&command.output().unwrap(), 0);

@@ -6,6 +6,7 @@
 mod common;
 
 use std::collections::BTreeMap;
+use std::fmt::Write as _;
 use std::io::{BufRead as _, BufReader, Write as _};
 use std::process::{Child, Stdio};
 use std::sync::Mutex;
@@ -123,7 +124,7 @@ impl Histogram {
     fn print(&self, title: &str) {
         let mut text = format!("{title}\n");
         for (place, count) in &self.0 {
-            text.push_str(&format!("  {count:>4}  {place}\n"));
+            writeln!(text, "  {count:>4}  {place}").unwrap();
         }
         let _ = std::io::stderr().write_all(text.as_bytes());
     }

@@ -10,7 +10,7 @@ use std::os::unix::fs::PermissionsExt as _;
 use std::process::Child;
 use std::time::{Duration, Instant};
 
-use common::input::{Gate, joined, mixed, numbered};
+use common::input::{Gate, joined, mixed, numbered, with_texts};
 use common::stored::{article_rows, make_article, stored};
 use common::{BOTH, Place, Random, STORE, check_exit, code, err, out, signal};
 use nix::sys::signal::Signal;
@@ -110,7 +110,7 @@ fn an_interrupt_says_what_entered_and_running_again_completes() {
 #[test]
 fn an_interrupt_stops_a_file_between_batches() {
     let text = "x".repeat(900_000);
-    let lines: String = (0..200).map(|n| format!("{{\"id\":\"a-{n}\",\"texto\":\"{n} {text}\"}}\n")).collect();
+    let lines = with_texts("a", 200, |n| format!("{n} {text}"));
     let place = Place::new().file("in.jsonl", lines);
     let mut child = place.start(&["add", "in.jsonl"]);
     let mut stdout = BufReader::new(child.stdout.take().unwrap());

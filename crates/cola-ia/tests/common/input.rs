@@ -1,6 +1,7 @@
 //! Inputs with the answers that they must get.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Write as _;
 
 use super::Random;
 
@@ -67,7 +68,16 @@ pub(crate) fn joined(lines: &[Line]) -> String {
     lines.iter().map(|line| line.json.as_str()).collect()
 }
 
+/// `count` new events with these texts, which need no escapes.
+pub(crate) fn with_texts(prefix: &str, count: usize, text: impl Fn(usize) -> String) -> String {
+    let mut lines = String::new();
+    for n in 0..count {
+        writeln!(lines, "{{\"id\":\"{prefix}-{n}\",\"texto\":\"{}\"}}", text(n)).unwrap();
+    }
+    lines
+}
+
 /// `count` new events `PREFIX-0`, `PREFIX-1`, ….
 pub(crate) fn numbered(prefix: &str, count: usize) -> String {
-    (0..count).map(|n| format!("{{\"id\":\"{prefix}-{n}\",\"texto\":\"texto {n}\"}}\n")).collect()
+    with_texts(prefix, count, |n| format!("texto {n}"))
 }

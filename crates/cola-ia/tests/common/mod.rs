@@ -170,7 +170,7 @@ pub(crate) fn signal(child: &Child, signal: Signal) {
 }
 
 /// Longest wait for something that should be there in a moment.
-pub(crate) const PATIENCE: Duration = Duration::from_secs(60);
+pub(crate) const PATIENCE: Duration = Duration::from_mins(1);
 
 /// Waits until `look` sees something.
 #[track_caller]

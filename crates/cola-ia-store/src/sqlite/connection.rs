@@ -136,7 +136,9 @@ pub(super) fn open_reader(path: &Path, wait: &Wait) -> Result<Connection, StoreE
 
 /// Whether the write-ahead log has something that the file has not.
 fn has_log(path: &Path) -> bool {
-    std::fs::metadata(super::file::beside(path, "-wal")).is_ok_and(|log| log.len() > 0)
+    // SQLite follows links: the log stands beside the real file.
+    let real = std::fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
+    std::fs::metadata(super::file::beside(&real, "-wal")).is_ok_and(|log| log.len() > 0)
 }
 
 /// A connection to look at what may not be touched, somebody else's or of a newer program: nothing is recovered or written,

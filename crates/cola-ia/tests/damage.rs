@@ -322,6 +322,29 @@ fn an_interrupt_ends_the_wait_for_a_lock() {
 }
 
 #[test]
+fn a_store_that_was_killed_is_whole_for_every_command() {
+    for command in [&["jobs", "--json"][..], &["add", "--dry-run", "in.jsonl"], &["add", "in.jsonl"]] {
+        for name in [STORE, "link", "folder/link", "a ?%&#'\"\n:b.db"] {
+            let place = Place::new().file("in.jsonl", numbered("a", 3));
+            place.kill_after(&numbered("a", 3));
+            fs::create_dir(place.path("folder")).unwrap();
+            std::os::unix::fs::symlink(STORE, place.path("link")).unwrap();
+            std::os::unix::fs::symlink(format!("../{STORE}"), place.path("folder/link")).unwrap();
+            if name.starts_with('a') {
+                for ending in ["", "-wal", "-shm"] {
+                    fs::rename(place.path(&format!("{STORE}{ending}")), place.path(&format!("{name}{ending}")))
+                        .unwrap();
+                }
+            }
+            let output = place.run(&[&["--db", name], command].concat());
+            check_exit(&output, 0);
+            assert_eq!(out(&output).lines().count(), 3, "{name:?} {command:?}");
+            assert!(!out(&output).contains("nuevo"), "{name:?} {command:?}: {}", out(&output));
+        }
+    }
+}
+
+#[test]
 fn views_do_not_wait_for_who_writes() {
     let place = Place::new().file("in.jsonl", numbered("a", 3));
     check_exit(&place.run(&["add", "in.jsonl"]), 0);

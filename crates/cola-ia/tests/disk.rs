@@ -168,13 +168,21 @@ fn a_full_disk_during_a_take_over_leaves_the_articles_database_as_it_was() {
 #[test]
 fn a_read_only_disk_is_named_and_can_be_read() {
     let place = Place::new().file("in.jsonl", common::input::numbered("a", 3));
+    place.kill_after(&common::input::numbered("log", 3));
+    for ending in ["", "-wal"] {
+        fs::copy(place.path(&format!("{STORE}{ending}")), place.path(&format!("log.sqlite3{ending}"))).unwrap();
+        fs::remove_file(place.path(&format!("{STORE}{ending}"))).unwrap();
+    }
     check_exit(&place.run(&["add", "in.jsonl"]), 0);
     let ran = run_with_mounts(
         &place,
         r#"
         mount -t tmpfs -o size=8m,mode=700 none mnt
         cp cola_ia.sqlite3 mnt/
-        cp cola_ia.sqlite3 mnt/with_log.sqlite3
+        # What the log holds cannot be read here: that must be said, not left out.
+        cp log.sqlite3 mnt/log.sqlite3
+        cp log.sqlite3-wal mnt/log.sqlite3-wal
+        ln -s log.sqlite3 mnt/link.sqlite3
         mount -o remount,ro mnt
         for lang in es en; do
             rc=0; "$PROGRAM" --lang $lang --db mnt/cola_ia.sqlite3 add in.jsonl >out_$lang 2>err_$lang || rc=$?; echo $rc >rc_$lang
@@ -183,12 +191,18 @@ fn a_read_only_disk_is_named_and_can_be_read() {
         "$PROGRAM" --db mnt/cola_ia.sqlite3 jobs --json >jobs
         "$PROGRAM" --db mnt/cola_ia.sqlite3 show a-1 --json >show
         "$PROGRAM" --db mnt/cola_ia.sqlite3 add --dry-run in.jsonl >dry
+        for name in log link; do
+            rc=0; "$PROGRAM" --db mnt/$name.sqlite3 jobs --json >>out_log 2>>err_log || rc=$?; echo $rc >>rc_log
+            rc=0; "$PROGRAM" --db mnt/$name.sqlite3 add --dry-run in.jsonl >>out_log 2>>err_log || rc=$?; echo $rc >>rc_log
+        done
         ls -A mnt >left
         "#,
     );
     if !ran {
         return;
     }
+    assert_eq!(text_of(&place, "rc_log"), "1\n1\n1\n1\n", "{}", text_of(&place, "err_log"));
+    assert_eq!(text_of(&place, "out_log"), "");
     for (lang, cause) in [("es", "no se puede escribir en el almacén"), ("en", "cannot")] {
         assert_eq!(text_of(&place, &format!("rc_{lang}")), "1\n1\n");
         assert_eq!(text_of(&place, &format!("out_{lang}")), "");
@@ -200,7 +214,7 @@ fn a_read_only_disk_is_named_and_can_be_read() {
     assert_eq!(text_of(&place, "jobs").lines().count(), 3);
     assert!(text_of(&place, "show").contains("texto 1"));
     assert_eq!(text_of(&place, "dry"), "a-0 repetido\na-1 repetido\na-2 repetido\n");
-    assert_eq!(text_of(&place, "left"), "cola_ia.sqlite3\nwith_log.sqlite3\n");
+    assert_eq!(text_of(&place, "left"), "cola_ia.sqlite3\nlink.sqlite3\nlog.sqlite3\nlog.sqlite3-wal\n");
 }
 
 /// The device on which every write says that there is no room.

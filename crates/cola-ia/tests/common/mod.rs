@@ -116,6 +116,19 @@ impl Place {
         self.command(args).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap()
     }
 
+    /// A store that was killed after these events were answered: the last of them are in its log only.
+    pub(crate) fn kill_after(&self, events: &str) {
+        let mut child = self.start(&["add", "-"]);
+        let (mut stdin, mut stdout) = (child.stdin.take().unwrap(), child.stdout.take().unwrap());
+        stdin.write_all(events.as_bytes()).unwrap();
+        for _ in events.lines() {
+            assert!(read_until(&mut stdout, "\n").ends_with('\n'));
+        }
+        child.kill().unwrap();
+        child.wait().unwrap();
+        assert!(fs::metadata(self.path(&format!("{STORE}-wal"))).unwrap().len() > 0);
+    }
+
     /// Command, both streams and exit code, as one text.
     pub(crate) fn shown(&self, args: &[&str]) -> String {
         shown(args, &self.run(args))

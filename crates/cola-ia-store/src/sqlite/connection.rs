@@ -166,14 +166,16 @@ pub(super) fn open_untouched(path: &Path) -> Result<Connection, StoreError> {
 
 /// Where not even the log's index can be made, nobody writes: the file is read as it stands.
 fn open_frozen(path: &Path) -> Result<Connection, StoreError> {
-    let mut uri = String::from("file:");
-    for byte in absolute(path).as_os_str().as_encoded_bytes() {
-        match byte {
-            b'/' | b'.' | b'_' | b'-' | b'0'..=b'9' | b'A'..=b'Z' | b'a'..=b'z' => uri.push(char::from(*byte)),
-            other => uri.push_str(&format!("%{other:02x}")),
-        }
-    }
-    uri.push_str("?immutable=1");
+    let path_in_uri: String = absolute(path)
+        .as_os_str()
+        .as_encoded_bytes()
+        .iter()
+        .map(|byte| match byte {
+            b'/' | b'.' | b'_' | b'-' | b'0'..=b'9' | b'A'..=b'Z' | b'a'..=b'z' => char::from(*byte).to_string(),
+            other => format!("%{other:02x}"),
+        })
+        .collect();
+    let uri = format!("file:{path_in_uri}?immutable=1");
     let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_URI | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     Connection::open_with_flags(uri, flags).map_err(|cause| error::sqlite(path, &cause))
 }

@@ -72,7 +72,7 @@ pub struct Options {
 impl Default for Options {
     fn default() -> Self {
         Self {
-            lock_wait: Duration::from_secs(60),
+            lock_wait: Duration::from_mins(1),
             patience: Arc::new(Quiet),
             allow_network_filesystem: false,
             filesystem: filesystem::probe,

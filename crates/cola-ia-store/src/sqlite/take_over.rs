@@ -185,7 +185,7 @@ const CLOSE_OLD_TABLE: &str = include_str!("close_old_table.sql");
 
 /// A copy beside the file, under the first name of its kind that is free.
 fn copy_as_it_was(path: &Path) -> Result<PathBuf, StoreError> {
-    let free = (1..)
+    let free = (1..=u32::MAX)
         .map(|number| match number {
             1 => file::beside(path, ".antes-de-cola-ia"),
             more => file::beside(path, &format!(".antes-de-cola-ia.{more}")),

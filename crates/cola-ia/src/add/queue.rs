@@ -162,7 +162,7 @@ mod tests {
         let queue = Arc::new(Queue::default());
         let reader = Arc::clone(&queue);
         let read = std::thread::spawn(move || {
-            (0..BATCH_MAX_EVENTS + 1).for_each(|_| assert!(reader.push(item())));
+            (0..=BATCH_MAX_EVENTS).for_each(|_| assert!(reader.push(item())));
             reader.end();
         });
         assert_eq!(queue.take().map(|batch| batch.len()), Some(BATCH_MAX_EVENTS));

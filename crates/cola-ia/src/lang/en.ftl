@@ -480,7 +480,7 @@ takeover-untaken-more = { $count ->
 
 ## Inputs of “add”
 
-signals = interrupts cannot be listened for: { $cause }
+signals-failed = interrupts cannot be listened for: { $cause }
 input-not-readable = { $path } cannot be read: { $cause }
 input-is-folder = { $path } is a folder
 input-is-store = { $path } is the store itself

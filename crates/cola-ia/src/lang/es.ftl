@@ -481,7 +481,7 @@ takeover-untaken-more = { $count ->
 
 ## Entradas de «add»
 
-signals = no se pueden escuchar las interrupciones: { $cause }
+signals-failed = no se pueden escuchar las interrupciones: { $cause }
 input-not-readable = no se puede leer { $path }: { $cause }
 input-is-folder = { $path } es una carpeta
 input-is-store = { $path } es el propio almacén

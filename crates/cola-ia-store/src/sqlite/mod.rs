@@ -4,6 +4,7 @@
 //! it ([`file`]); a new store is made whole and then linked into place ([`create`]).
 
 mod accept;
+mod checkpoint;
 mod connection;
 mod copy;
 mod create;

@@ -15,6 +15,7 @@ use cola_ia_core::store::{ErrorKind, StoreError};
 use rusqlite::Connection;
 use tokio::sync::oneshot;
 
+use super::checkpoint::Checkpointer;
 use super::connection::Wait;
 use super::error;
 use super::slot::Slots;
@@ -107,7 +108,8 @@ impl Writer {
         wait: Wait,
     ) -> Self {
         let (calls, waiting) = channel();
-        let state = State { connection, path, clock, slots, wait };
+        let checkpointer = Checkpointer::start(&path);
+        let state = State { connection, path, clock, slots, wait, checkpointer };
         let thread = std::thread::Builder::new()
             .name("store-writer".into())
             .spawn(move || state.serve(&waiting))
@@ -146,6 +148,7 @@ struct State {
     clock: Arc<dyn Clock>,
     slots: Slots,
     wait: Wait,
+    checkpointer: Checkpointer,
 }
 
 impl State {
@@ -161,6 +164,7 @@ impl State {
                 group.push(next);
             }
             self.commit(&mut group);
+            self.checkpointer.committed(weight);
             group.into_iter().for_each(Call::answer);
         }
     }

@@ -20,6 +20,7 @@ use cola_ia_core::verdict::Verdict;
 use cola_ia_store::sqlite::{Opened, Options, SqliteStore};
 
 use crate::cli::add::{AddOptions, Refusals, Tally, push_answer, push_preview, push_refusal};
+use crate::cli::errors::Bounds;
 use crate::cli::{Exit, Problem, Session};
 use crate::config::Settings;
 use crate::lang::Message;
@@ -38,7 +39,7 @@ pub fn run(session: &Session, options: &AddOptions, settings: &Settings) -> Resu
     let size = inputs::check(&options.inputs, &settings.db, options.rejects.as_deref())?;
     let queue = Arc::new(Queue::default());
     let interrupt =
-        Interrupt::listen(&queue).map_err(|cause| Problem::failed(Message::new("signals").caused_by(&cause)))?;
+        Interrupt::listen(&queue).map_err(|cause| Problem::failed(Message::new("add-signals").caused_by(&cause)))?;
     let patience = Arc::new(LockWait::new(interrupt.clone(), session.clone()));
     let store_options = Options { patience, ..crate::store::options(settings) };
     let (gate, opened) = open(options, settings, &store_options).map_err(|error| Problem::from_store(&error))?;
@@ -46,7 +47,8 @@ pub fn run(session: &Session, options: &AddOptions, settings: &Settings) -> Resu
 
     let progress = Progress::new(session, options, size);
     let reading = Reading::start(options, settings, &queue, progress.bytes());
-    let mut answered = Answered::new(session, options, &progress);
+    let bounds = Bounds { line: settings.max_line_bytes, text: settings.max_text_bytes };
+    let mut answered = Answered::new(session, options, &progress, bounds);
     let failed = answered.all(&gate, &queue).err();
     queue.stop();
     // Moves the log into the file: part of the work, before it is called done.
@@ -61,7 +63,7 @@ pub fn run(session: &Session, options: &AddOptions, settings: &Settings) -> Resu
     if interrupt.came() {
         return Err(Problem::from_store(&StoreError::new(cola_ia_core::store::ErrorKind::Unavailable, "interrupted")));
     }
-    tally.hints(options).iter().for_each(|hint| session.hint(hint));
+    tally.hints(options, settings).iter().for_each(|hint| session.hint(hint));
     Ok(if read.is_some_and(|read| read.broken) { Exit::Failed } else { tally.exit(options.fail_on_conflict) })
 }
 
@@ -87,8 +89,8 @@ struct Answered<'a> {
 }
 
 impl<'a> Answered<'a> {
-    fn new(session: &'a Session, options: &'a AddOptions, progress: &'a Progress) -> Self {
-        let (refusals, tally) = (Refusals::default(), Tally::default());
+    fn new(session: &'a Session, options: &'a AddOptions, progress: &'a Progress, bounds: Bounds) -> Self {
+        let (refusals, tally) = (Refusals::new(bounds), Tally::default());
         Self { session, options, progress, refusals, tally, out: String::new(), err: String::new() }
     }
 
@@ -145,7 +147,7 @@ impl<'a> Answered<'a> {
                             verdicts[index]
                         }
                     };
-                    self.tally.count(verdict, 1);
+                    self.tally.delivery(delivery, verdict);
                 }
                 Intake::Refusal(refusal) => {
                     push_refusal(&mut self.out, json, refusal);

@@ -297,13 +297,13 @@ pub fn parse(lang: &Lang, args: &[OsString]) -> Result<Parsed, Problem> {
             Ok(Parsed::Print(format!("cola-ia {}\n", env!("CARGO_PKG_VERSION")).into()))
         }
         Err(error) if error.kind() == K::DisplayHelpOnMissingArgumentOrSubcommand => Ok(Parsed::Help(error.render())),
-        Err(error) => Err(super::usage::explain(&error, takes_names(args))),
+        // General options alone ask for nothing either.
+        Err(error) if error.kind() == K::MissingSubcommand => {
+            let innermost = super::usage::chain(&command, args).pop().cloned();
+            Ok(Parsed::Help(innermost.unwrap_or(command).render_help()))
+        }
+        Err(error) => Err(super::usage::explain(&error, &command, args)),
     }
-}
-
-/// Whether the command takes ids or files, whose names may start with a dash.
-fn takes_names(args: &[OsString]) -> bool {
-    args.iter().any(|arg| arg == "add" || arg == "show")
 }
 
 fn read(matches: &ArgMatches) -> Result<Invocation, Problem> {

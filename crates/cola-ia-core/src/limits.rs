@@ -20,7 +20,7 @@ pub const JSON_MAX_DEPTH: usize = 64;
 /// Most events in one `accept`.
 pub const BATCH_MAX_EVENTS: usize = 100_000;
 /// Bytes of ids, texts and types after which a batch is full; one event more may be in it.
-pub const BATCH_MAX_BYTES: usize = 12 << 20;
+pub const BATCH_MAX_BYTES: usize = 10 << 20;
 /// Largest window of a zstd frame, as a power of two: 8 MiB, what RFC 8878 asks every decoder to support.
 pub const ZSTD_WINDOW_LOG_MAX: u32 = 23;
 /// Longest detail kept with a refusal, in bytes; a longer one is cut at a character and ends in `…`.

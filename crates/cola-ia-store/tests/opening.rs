@@ -1,5 +1,7 @@
 //! What stands at a path, and what opening makes of it.
 
+#![allow(clippy::unwrap_used, reason = "a test may stop at once")]
+
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
@@ -36,7 +38,7 @@ impl Folder {
 }
 
 fn code<T>(result: Result<T, StoreError>) -> &'static str {
-    result.map(|_| "ok").unwrap_or_else(|error| error.code)
+    result.map_or_else(|error| error.code, |_| "ok")
 }
 
 fn quick() -> Options {
@@ -68,6 +70,9 @@ fn a_view_makes_nothing_and_leaves_nothing() {
     assert_eq!(folder.names(), ["cola_ia.sqlite3"]);
 }
 
+/// Its name, what to put there, and the expected code.
+type Case<'a> = (&'a str, &'a dyn Fn(&Path), &'a str);
+
 /// What must never be answered with an empty store: every way to open refuses, and the bytes stay as they were.
 #[test]
 fn what_is_not_a_store_is_refused_untouched() {
@@ -80,10 +85,10 @@ fn what_is_not_a_store_is_refused_untouched() {
     };
     let foreign = |path: &Path| Connection::open(path).unwrap().execute_batch("CREATE TABLE notes(x)").unwrap();
     let foreign_signed = |path: &Path| {
-        Connection::open(path).unwrap().execute_batch("CREATE TABLE n(x); PRAGMA user_version=3").unwrap()
+        Connection::open(path).unwrap().execute_batch("CREATE TABLE n(x); PRAGMA user_version=3").unwrap();
     };
     let orphan = |path: &Path| fs::write(format!("{}-wal", path.display()), [0_u8; 64]).unwrap();
-    let cases: [(&str, &dyn Fn(&Path), &str); 7] = [
+    let cases: [Case<'_>; 7] = [
         ("empty", &|path| fs::write(path, "").unwrap(), "store_empty_file"),
         ("text", &|path| fs::write(path, "{\"id\":\"a\",\"texto\":\"b\"}\n").unwrap(), "store_not_sqlite"),
         ("folder", &|path| fs::create_dir(path).unwrap(), "store_not_a_file"),
@@ -196,7 +201,7 @@ fn waiting_for_a_lock_can_be_interrupted() {
     let holder = Connection::open(folder.store()).unwrap();
     holder.execute_batch("PRAGMA locking_mode = EXCLUSIVE; BEGIN EXCLUSIVE; DELETE FROM sources;").unwrap();
     let options = Options {
-        lock_wait: Duration::from_secs(600),
+        lock_wait: Duration::from_mins(10),
         patience: Arc::new(Interrupted(AtomicBool::new(false))),
         ..Options::default()
     };

@@ -1,5 +1,7 @@
 //! The article's own database, good and hostile.
 
+#![allow(clippy::unwrap_used, reason = "a test may stop at once")]
+
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::PathBuf;
@@ -12,6 +14,7 @@ use cola_ia_core::intake::{Intake, RefusalCode};
 use cola_ia_core::job::JobState;
 use cola_ia_core::store::{JobFilter, OpId, PageRequest, Store};
 use cola_ia_core::verdict::Verdict;
+use cola_ia_store::migration::Migration;
 use cola_ia_store::sqlite::{Options, SqliteStore, TakenOver};
 use cola_ia_testkit::harness::block_on;
 use rusqlite::{Connection, params};
@@ -186,6 +189,7 @@ fn other_columns_stay_in_the_old_table_and_are_named() {
 
 #[test]
 fn rows_that_cannot_be_events_stay_and_are_counted() {
+    use RefusalCode::{IdBlank, IdControl, IdNotString, IdTooLong, TextBlank, TextNotString, TextNul, Utf8Invalid};
     let article = Article::new(
         "CREATE TABLE trabajos (id TEXT PRIMARY KEY, texto TEXT NOT NULL, huella TEXT NOT NULL, \
          estado TEXT NOT NULL DEFAULT 'pendiente'); \
@@ -202,7 +206,6 @@ fn rows_that_cannot_be_events_stay_and_are_counted() {
     article.row(&"l".repeat(1025), "largo", "pendiente");
     let (store, report) = article.take_over();
     let codes: Vec<_> = report.untaken.iter().map(|row| row.code).collect();
-    use RefusalCode::*;
     assert_eq!(
         codes,
         [IdNotString, IdNotString, Utf8Invalid, IdBlank, IdControl, TextNul, TextNotString, TextBlank, IdTooLong]
@@ -319,16 +322,14 @@ fn a_hot_journal_is_recovered_first() {
     assert_eq!(jobs(&store).len(), 1);
 }
 
+static BROKEN: &[Migration] =
+    &[Migration { version: 1, name: "broken", sql: "CREATE TABLE half (x); INSERT INTO nowhere VALUES (1);" }];
+
 #[test]
 fn a_failure_midway_leaves_the_old_file() {
     let article = Article::new(TABLE);
     article.row("a", "uno", "pendiente");
     let before = fs::read(article.path()).unwrap();
-    static BROKEN: &[cola_ia_store::migration::Migration] = &[cola_ia_store::migration::Migration {
-        version: 1,
-        name: "broken",
-        sql: "CREATE TABLE half (x); INSERT INTO nowhere VALUES (1);",
-    }];
     let broken = Options { migrations: BROKEN, ..options() };
     assert!(SqliteStore::open(&article.path(), &broken).is_err());
     assert!(fs::read(article.path()).unwrap() == before);

@@ -2,11 +2,12 @@
 
 #![allow(clippy::unwrap_used, reason = "a test stops at what it did not expect")]
 
+mod common;
+
 use std::ffi::OsString;
-use std::fmt::Write as _;
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
-use std::process::{Command, Output, Stdio};
+use std::process::{Command, Stdio};
 
 use cola_ia::cli::add::Input;
 use cola_ia::cli::args::{self, Command as Asked, Parsed};
@@ -18,58 +19,7 @@ use cola_ia::print::Colour;
 use cola_ia_core::intake::EventNumber;
 use cola_ia_core::job::JobState;
 use cola_ia_core::store::{ErrorKind, StoreError};
-use tempfile::TempDir;
-
-/// A folder of its own with nothing in the environment but what a test asks for.
-struct Place {
-    folder: TempDir,
-    vars: Vec<(&'static str, &'static str)>,
-}
-
-impl Place {
-    fn new() -> Self {
-        Self { folder: tempfile::tempdir().unwrap(), vars: Vec::new() }
-    }
-
-    fn with(mut self, name: &'static str, value: &'static str) -> Self {
-        self.vars.push((name, value));
-        self
-    }
-
-    fn file(self, name: &str, text: &str) -> Self {
-        fs::write(self.folder.path().join(name), text).unwrap();
-        self
-    }
-
-    fn run(&self, args: &[&str]) -> Output {
-        Command::new(env!("CARGO_BIN_EXE_cola-ia"))
-            .args(args)
-            .current_dir(self.folder.path())
-            .env_clear()
-            .env("HOME", self.folder.path())
-            .env("PATH", "/usr/bin:/bin")
-            .env("TZ", "UTC")
-            .envs(self.vars.iter().copied())
-            .stdin(Stdio::null())
-            .output()
-            .unwrap()
-    }
-
-    /// Command, both streams and exit code, as one text.
-    fn shown(&self, args: &[&str]) -> String {
-        let output = self.run(args);
-        let mut text = format!("$ cola-ia {}\n", args.join(" ").escape_debug());
-        // A new version must not change a snapshot.
-        text.push_str(&String::from_utf8(output.stdout).unwrap().replace(env!("CARGO_PKG_VERSION"), "VERSION"));
-        for line in String::from_utf8(output.stderr).unwrap().lines() {
-            writeln!(text, "stderr: {line}").unwrap();
-        }
-        writeln!(text, "exit: {}", output.status.code().unwrap()).unwrap();
-        text
-    }
-}
-
-const BOTH: [&str; 2] = ["es", "en"];
+use common::{BOTH, Place};
 
 const COMMANDS: [&[&str]; 11] = [
     &[],

@@ -136,14 +136,25 @@ pub(super) fn open_reader(path: &Path, wait: &Wait) -> Result<Connection, StoreE
 
 /// Whether the write-ahead log has something that the file has not.
 fn has_log(path: &Path) -> bool {
-    std::fs::metadata(super::file::beside(path, "-wal")).is_ok_and(|log| log.len() > 0)
+    // SQLite follows links: the log stands beside the real file.
+    let real = std::fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
+    std::fs::metadata(super::file::beside(&real, "-wal")).is_ok_and(|log| log.len() > 0)
 }
 
 /// A connection to look at what may not be touched, somebody else's or of a newer program: nothing is recovered or written,
 /// not even on closing.
 pub(super) fn open_untouched(path: &Path) -> Result<Connection, StoreError> {
     if !has_log(path) {
-        return open_frozen(path);
+        if super::file::has_log_mode(path) {
+            // Without its log nobody has it open.
+            return open_frozen(path);
+        }
+        // Somebody may be writing: the locks are needed. A connection that only reads cannot roll anything back.
+        let connection = open(path, OpenFlags::SQLITE_OPEN_READ_ONLY).map_err(|cause| error::sqlite(path, &cause))?;
+        return match connection.query_row("PRAGMA schema_version", [], |_| Ok(())) {
+            Err(hot) if error::is_read_only(&hot) => open_frozen(path),
+            _ => Ok(connection),
+        };
     }
     // What counts may be in the log only.
     let connection = open_plain(path).map_err(|cause| error::sqlite(path, &cause))?;
@@ -155,14 +166,16 @@ pub(super) fn open_untouched(path: &Path) -> Result<Connection, StoreError> {
 
 /// Where not even the log's index can be made, nobody writes: the file is read as it stands.
 fn open_frozen(path: &Path) -> Result<Connection, StoreError> {
-    let mut uri = String::from("file:");
-    for byte in absolute(path).as_os_str().as_encoded_bytes() {
-        match byte {
-            b'/' | b'.' | b'_' | b'-' | b'0'..=b'9' | b'A'..=b'Z' | b'a'..=b'z' => uri.push(char::from(*byte)),
-            other => uri.push_str(&format!("%{other:02x}")),
-        }
-    }
-    uri.push_str("?immutable=1");
+    let path_in_uri: String = absolute(path)
+        .as_os_str()
+        .as_encoded_bytes()
+        .iter()
+        .map(|byte| match byte {
+            b'/' | b'.' | b'_' | b'-' | b'0'..=b'9' | b'A'..=b'Z' | b'a'..=b'z' => char::from(*byte).to_string(),
+            other => format!("%{other:02x}"),
+        })
+        .collect();
+    let uri = format!("file:{path_in_uri}?immutable=1");
     let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_URI | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     Connection::open_with_flags(uri, flags).map_err(|cause| error::sqlite(path, &cause))
 }

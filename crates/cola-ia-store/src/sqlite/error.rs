@@ -30,12 +30,13 @@ pub(super) fn sqlite(path: &Path, error: &rusqlite::Error) -> StoreError {
             (ErrorKind::Unavailable, "store_not_writable")
         }
         Some(ErrorCode::NotADatabase) => (ErrorKind::Corrupt, "store_not_sqlite"),
-        // A broken constraint cannot come from a caller: the statements leave no room for one.
-        Some(ErrorCode::DatabaseCorrupt | ErrorCode::ConstraintViolation) => (ErrorKind::Corrupt, "store_damaged"),
+        // A broken constraint cannot come from a caller: the statements leave no room for one. What is not SQLite's is a value
+        // of a type that we never wrote, or a row that must be there and is not.
+        Some(ErrorCode::DatabaseCorrupt | ErrorCode::ConstraintViolation) | None => {
+            (ErrorKind::Corrupt, "store_damaged")
+        }
         Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => (ErrorKind::Unavailable, "store_locked"),
         Some(_) => (ErrorKind::Unavailable, "store_io"),
-        // Not SQLite's: a value of a type that we never wrote, a row that must be there and is not.
-        None => (ErrorKind::Corrupt, "store_damaged"),
     };
     at(path, kind, code).with("cause", cause(error))
 }
@@ -53,4 +54,9 @@ fn cause(error: &rusqlite::Error) -> impl Display {
 /// Whether SQLite says that somebody else holds the lock.
 pub(super) fn is_busy(error: &rusqlite::Error) -> bool {
     error.sqlite_error_code() == Some(ErrorCode::DatabaseBusy)
+}
+
+/// Whether SQLite says that it would have to write: here, to roll back what a killed process left.
+pub(super) fn is_read_only(error: &rusqlite::Error) -> bool {
+    matches!(error.sqlite_error_code(), Some(ErrorCode::ReadOnly | ErrorCode::CannotOpen))
 }

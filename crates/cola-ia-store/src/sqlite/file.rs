@@ -24,6 +24,9 @@ pub(super) enum Found {
     Absent,
     /// A store of ours, of whatever version.
     Store,
+    /// Signed as ours, but without a write-ahead log: a take-over has just ended, is under way, or was killed while it wrote.
+    /// Only SQLite, which knows the locks and the rollback journal, can tell.
+    Claimed,
     /// A database that no program has signed: the article's, or somebody's.
     Unsigned,
 }
@@ -48,7 +51,8 @@ pub(super) fn inspect(path: &Path) -> Result<Found, StoreError> {
         return Err(error::at(path, ErrorKind::Corrupt, "store_not_sqlite"));
     };
     match (header.application_id, header.user_version) {
-        (APPLICATION_ID, _) => Ok(Found::Store),
+        (APPLICATION_ID, _) if header.has_log => Ok(Found::Store),
+        (APPLICATION_ID, _) => Ok(Found::Claimed),
         (0, 0) => Ok(Found::Unsigned),
         (application_id, user_version) => {
             let what = format!("application_id {application_id:#010x}, user_version {user_version}");
@@ -97,7 +101,14 @@ pub(super) fn folder_of(path: &Path) -> &Path {
     }
 }
 
+/// Whether the header says that the file goes with a write-ahead log. `false` where it cannot be read.
+pub(super) fn has_log_mode(path: &Path) -> bool {
+    let read = || header(path, &fs::metadata(path)?);
+    read().is_ok_and(|header: Option<Header>| header.is_some_and(|header| header.has_log))
+}
+
 struct Header {
+    has_log: bool,
     user_version: u32,
     application_id: u32,
 }
@@ -122,7 +133,7 @@ fn header(path: &Path, metadata: &fs::Metadata) -> io::Result<Option<Header>> {
     }
     let number = |at: usize| u32::from_be_bytes([bytes[at], bytes[at + 1], bytes[at + 2], bytes[at + 3]]);
     let is_sqlite = bytes.starts_with(b"SQLite format 3\0");
-    Ok(is_sqlite.then(|| Header { user_version: number(60), application_id: number(68) }))
+    Ok(is_sqlite.then(|| Header { has_log: bytes[18] == 2, user_version: number(60), application_id: number(68) }))
 }
 
 #[cfg(test)]

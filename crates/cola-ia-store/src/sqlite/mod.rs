@@ -72,7 +72,7 @@ pub struct Options {
 impl Default for Options {
     fn default() -> Self {
         Self {
-            lock_wait: Duration::from_secs(60),
+            lock_wait: Duration::from_mins(1),
             patience: Arc::new(Quiet),
             allow_network_filesystem: false,
             filesystem: filesystem::probe,
@@ -139,8 +139,7 @@ impl SqliteStore {
             opened.created = create::create(path, options, &wait)?;
             found = file::inspect(path)?;
         }
-        if found != Found::Store {
-            take_over::recognise(path, &wait)?;
+        if settled(path, found, &wait)? != Found::Store && take_over::recognise(path, &wait)?.is_some() {
             if !may_take_over {
                 return Err(error::at(path, ErrorKind::Invalid, "store_article"));
             }
@@ -171,8 +170,7 @@ impl SqliteStore {
             return Err(error::at(path, ErrorKind::Invalid, "store_missing"));
         }
         refuse_network(path, options)?;
-        if found == Found::Unsigned {
-            take_over::recognise(path, &wait)?;
+        if settled(path, found, &wait)? != Found::Store && take_over::recognise(path, &wait)?.is_some() {
             return Err(error::at(path, ErrorKind::Invalid, "store_article"));
         }
         let version = known_version(path, options, &wait)?;
@@ -186,6 +184,21 @@ impl SqliteStore {
         let slots = slots(path, &views)?;
         Ok(Self { writer: None, reader: Reader::start(views, path, slots), path: path.to_owned(), slots })
     }
+}
+
+/// Settles what only SQLite can tell: waits for a take-over that is under way, and rolls back one that was killed.
+fn settled(path: &Path, mut found: Found, wait: &Wait) -> Result<Found, StoreError> {
+    while found == Found::Claimed {
+        let connection = connection::open_plain(path).map_err(|cause| error::sqlite(path, &cause))?;
+        let signature: u32 =
+            wait.for_lock(path, || connection.query_row("PRAGMA application_id", [], |row| row.get(0)))?;
+        if signature == file::APPLICATION_ID {
+            return Ok(Found::Store);
+        }
+        drop(connection);
+        found = file::inspect(path)?;
+    }
+    Ok(found)
 }
 
 /// The schema's version, refused where a newer program made it. Nothing is written, not even on closing.

@@ -68,13 +68,18 @@ pub(super) struct Article {
     other_columns: Vec<String>,
 }
 
-/// Whether an unsigned database is the article's and nothing else.
+/// Whether an unsigned database is the article's and nothing else. `None`: it is a store by now.
 ///
 /// It is read as it stands, without SQLite's recovery, which would write: it may be somebody else's.
-pub(super) fn recognise(path: &Path, wait: &Wait) -> Result<Article, StoreError> {
+pub(super) fn recognise(path: &Path, wait: &Wait) -> Result<Option<Article>, StoreError> {
     let connection = connection::open_untouched(path)?;
-    let read = wait.for_lock(path, || Ok(schema(&connection)))?;
-    read.map_err(|cause| error::sqlite(path, &cause))?.article(path)
+    let schema = wait.for_lock(path, || {
+        // One transaction: another process may take the file over at any moment.
+        let reading = connection.unchecked_transaction()?;
+        let signature: u32 = reading.query_row("PRAGMA application_id", [], |row| row.get(0))?;
+        if signature == file::APPLICATION_ID { Ok(None) } else { schema(&reading).map(Some) }
+    })?;
+    schema.map(|schema| schema.article(path)).transpose()
 }
 
 #[derive(Default)]
@@ -180,7 +185,7 @@ const CLOSE_OLD_TABLE: &str = include_str!("close_old_table.sql");
 
 /// A copy beside the file, under the first name of its kind that is free.
 fn copy_as_it_was(path: &Path) -> Result<PathBuf, StoreError> {
-    let free = (1..)
+    let free = (1..=u32::MAX)
         .map(|number| match number {
             1 => file::beside(path, ".antes-de-cola-ia"),
             more => file::beside(path, &format!(".antes-de-cola-ia.{more}")),

@@ -18,8 +18,14 @@ use crate::lang::Message;
 /// Answers their size together, for a progress bar; `None` where one has none.
 ///
 /// # Errors
-/// One is missing, cannot be opened, is a folder, or is the store or the rejects file itself.
+/// One is missing, cannot be opened, is a folder, or is the store or the rejects file itself; or the rejects would go into
+/// the store.
 pub(super) fn check(inputs: &[Input], store: &Path, rejects: Option<&Path>) -> Result<Option<u64>, Problem> {
+    if let Some(rejects) = rejects
+        && is_of_store(rejects, store)
+    {
+        return Err(Problem::failed(Message::new("rejects-is-store").with("path", rejects.display())));
+    }
     let mut total = Some(0);
     for input in inputs {
         let Input::File(path) = input else {
@@ -47,6 +53,26 @@ pub(super) fn check(inputs: &[Input], store: &Path, rejects: Option<&Path>) -> R
         }
     }
     Ok(total)
+}
+
+/// Whether a path is the store's file or one that SQLite keeps beside it, there already or not.
+fn is_of_store(path: &Path, store: &Path) -> bool {
+    let (place, store_place) = (real_place(path), real_place(store));
+    let is_beside = ["", "-wal", "-shm", "-journal"].iter().any(|ending| {
+        let mut name = store_place.clone().into_os_string();
+        name.push(ending);
+        place == name
+    });
+    is_beside || fs::metadata(path).is_ok_and(|metadata| is_same_file(&metadata, store))
+}
+
+/// The path without links, also of a file that is not there yet.
+fn real_place(path: &Path) -> PathBuf {
+    let absolute = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
+    fs::canonicalize(&absolute).unwrap_or_else(|_| match (absolute.parent(), absolute.file_name()) {
+        (Some(folder), Some(name)) => fs::canonicalize(folder).map_or(absolute.clone(), |folder| folder.join(name)),
+        _ => absolute,
+    })
 }
 
 fn is_same_file(metadata: &fs::Metadata, other: &Path) -> bool {

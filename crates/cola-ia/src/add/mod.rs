@@ -100,7 +100,10 @@ impl<'a> Answered<'a> {
         std::thread::scope(|scope| {
             let saying = scope.spawn(|| {
                 let said = to_say.into_iter().try_for_each(|(batch, answers)| {
-                    self.answer(&batch, &answers)?;
+                    self.format(&batch, &answers);
+                    // A slow reader of stdout must not keep a batch of texts in memory.
+                    drop((batch, answers));
+                    self.say()?;
                     self.progress.batch(&self.tally);
                     Ok(())
                 });
@@ -129,8 +132,8 @@ impl<'a> Answered<'a> {
         Ok(())
     }
 
-    /// Says what the gate said: it is durable now.
-    fn answer(&mut self, batch: &[Intake], answers: &Answers) -> Result<(), Problem> {
+    /// Puts what the gate said into words: it is durable now.
+    fn format(&mut self, batch: &[Intake], answers: &Answers) {
         self.out.clear();
         self.err.clear();
         let (lang, json) = (&self.session.lang, self.options.json);
@@ -156,6 +159,9 @@ impl<'a> Answered<'a> {
                 }
             }
         }
+    }
+
+    fn say(&self) -> Result<(), Problem> {
         self.progress
             .hidden(|| {
                 // Where stderr is closed there is nobody left to tell.

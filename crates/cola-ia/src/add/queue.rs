@@ -24,21 +24,32 @@ struct State {
     weight: usize,
     /// What is here may go at once.
     eager: bool,
-    /// Nothing more comes.
-    ended: bool,
-    /// Nobody takes any more.
-    stopped: bool,
+    phase: Phase,
     /// The one who commits waits: only then is it worth waking.
     awaited: bool,
 }
 
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+enum Phase {
+    #[default]
+    Open,
+    /// Nothing more comes.
+    Ended,
+    /// Nobody takes any more.
+    Stopped,
+}
+
 impl State {
+    fn is_stopped(&self) -> bool {
+        self.phase == Phase::Stopped
+    }
+
     fn is_full(&self) -> bool {
         self.batch.len() >= BATCH_MAX_EVENTS || self.weight >= BATCH_MAX_BYTES
     }
 
     fn is_ready(&self) -> bool {
-        self.ended || self.is_full() || (self.eager && !self.batch.is_empty())
+        self.phase == Phase::Ended || self.is_full() || (self.eager && !self.batch.is_empty())
     }
 }
 
@@ -46,10 +57,10 @@ impl Queue {
     /// Puts one more into the batch, waiting for room. `false`: nobody takes any more.
     pub(super) fn push(&self, intake: Intake) -> bool {
         let mut state = self.lock();
-        while state.is_full() && !state.stopped {
+        while state.is_full() && !state.is_stopped() {
             state = self.emptied.wait(state).unwrap_or_else(PoisonError::into_inner);
         }
-        if state.stopped {
+        if state.is_stopped() {
             return false;
         }
         state.weight += intake.weight();
@@ -68,14 +79,16 @@ impl Queue {
     /// Nothing more comes.
     pub(super) fn end(&self) {
         let mut state = self.lock();
-        state.ended = true;
+        if !state.is_stopped() {
+            state.phase = Phase::Ended;
+        }
         self.wake(&state);
     }
 
     /// Nobody takes any more: who reads stops, and who commits finds the end. What is here is dropped.
     pub(super) fn stop(&self) {
         let mut state = self.lock();
-        state.stopped = true;
+        state.phase = Phase::Stopped;
         self.emptied.notify_all();
         self.filled.notify_all();
     }
@@ -83,12 +96,12 @@ impl Queue {
     /// Waits for a batch. `None`: the end, or [`stop`](Self::stop).
     pub(super) fn take(&self) -> Option<Vec<Intake>> {
         let mut state = self.lock();
-        while !state.is_ready() && !state.stopped {
+        while !state.is_ready() && !state.is_stopped() {
             state.awaited = true;
             state = self.filled.wait(state).unwrap_or_else(PoisonError::into_inner);
         }
         state.awaited = false;
-        if state.stopped || state.batch.is_empty() {
+        if state.is_stopped() || state.batch.is_empty() {
             return None;
         }
         state.weight = 0;
@@ -149,7 +162,7 @@ mod tests {
         let queue = Arc::new(Queue::default());
         let reader = Arc::clone(&queue);
         let read = std::thread::spawn(move || {
-            (0..BATCH_MAX_EVENTS + 1).for_each(|_| assert!(reader.push(item())));
+            (0..=BATCH_MAX_EVENTS).for_each(|_| assert!(reader.push(item())));
             reader.end();
         });
         assert_eq!(queue.take().map(|batch| batch.len()), Some(BATCH_MAX_EVENTS));

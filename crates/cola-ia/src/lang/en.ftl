@@ -527,5 +527,6 @@ input-zstd-window = { $input } needs a zstd window of more than is read here (8 
 input-cut-hint = bring the whole file and add it again: nothing enters twice
 input-damaged-hint = bring a good copy and add it; look at what entered, its last lines may be damaged too
 input-zstd-window-hint = unpack it first, with “zstd -d --long=31 -c FILE | cola-ia add -”, or pack it without --long
+rejects-is-store = the refused lines cannot go to { $path }, which belongs to the store; nothing was read
 rejects-not-writable = the refused lines cannot be kept in { $path }: { $cause }
 add-unfinished-line = { $input }:{ $line }: the last line is unfinished and was not taken

@@ -548,5 +548,6 @@ input-zstd-window = { $input } necesita una ventana zstd mayor que la que se lee
 input-cut-hint = consigue el archivo completo y agrégalo otra vez: nada entra dos veces
 input-damaged-hint = consigue una copia buena y agrégala; mira lo que entró, sus últimas líneas también pueden estar dañadas
 input-zstd-window-hint = descomprímelo antes, con «zstd -d --long=31 -c ARCHIVO | cola-ia add -», o comprímelo sin --long
+rejects-is-store = las líneas rechazadas no pueden ir a { $path }, que es del almacén; no se leyó nada
 rejects-not-writable = no se pueden guardar las líneas rechazadas en { $path }: { $cause }
 add-unfinished-line = { $input }:{ $line }: la última línea está incompleta y no se tomó

@@ -1,0 +1,92 @@
+//! What is really in a store, asked of SQLite without the program.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
+
+use rusqlite::{Connection, OpenFlags};
+
+use super::input::Gate;
+
+/// A store's content.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct Stored {
+    /// Texts by id, and the conflicts: comparable with what should be there.
+    pub(crate) gate: Gate,
+    /// Committed batches.
+    pub(crate) batches: u64,
+    /// Deliveries that made no event, by verdict.
+    pub(crate) deliveries: BTreeMap<String, u64>,
+    /// Jobs by state.
+    pub(crate) jobs: BTreeMap<String, u64>,
+}
+
+/// Reads a store of source `default` and checks what must hold of every store: each identity is one event, each event has one
+/// job and one identity, nothing points to nothing, the counters add up. `thorough`: SQLite's own check of every page too.
+#[track_caller]
+pub(crate) fn stored(path: &Path, thorough: bool) -> Stored {
+    let connection = Connection::open_with_flags(path, OpenFlags::SQLITE_OPEN_READ_WRITE).unwrap();
+    connection.busy_timeout(std::time::Duration::from_secs(30)).unwrap();
+    if thorough {
+        let verdict: String = connection.query_row("PRAGMA integrity_check", [], |row| row.get(0)).unwrap();
+        assert_eq!(verdict, "ok");
+    }
+    let none = |what: &str, sql: &str| {
+        let count: i64 = connection.query_row(&format!("SELECT count(*) FROM ({sql})"), [], |row| row.get(0)).unwrap();
+        assert_eq!(count, 0, "{what}");
+    };
+    none("an identity twice", "SELECT 1 FROM events GROUP BY source, id HAVING count(*) > 1");
+    none("an event without a job", "SELECT seq FROM events EXCEPT SELECT event FROM jobs");
+    none("a job without an event", "SELECT event FROM jobs EXCEPT SELECT seq FROM events");
+    none("an event without identity", "SELECT seq FROM events EXCEPT SELECT event FROM identities");
+    none("an identity without event", "SELECT event FROM identities EXCEPT SELECT seq FROM events");
+    none("two identities of one event", "SELECT 1 FROM identities GROUP BY event HAVING count(*) > 1");
+    none("a conflict of nothing", "SELECT event FROM conflicts EXCEPT SELECT seq FROM events");
+    none("a delivery of nothing", "SELECT event FROM deliveries WHERE event NOTNULL EXCEPT SELECT seq FROM events");
+    none("a number twice", "SELECT seq FROM events INTERSECT SELECT seq FROM deliveries");
+    none(
+        "a sum that is not the rows'",
+        "SELECT 'new' AS verdict, count(*) AS n FROM events HAVING n > 0
+         UNION ALL SELECT verdict, sum(count) FROM deliveries GROUP BY verdict
+         EXCEPT SELECT counter, sum(n) FROM counter_deltas GROUP BY counter",
+    );
+    let rows = |sql: &str| -> Vec<(String, String)> {
+        let mut select = connection.prepare(sql).unwrap();
+        let rows = select.query_map([], |row| Ok((row.get(0)?, row.get(1)?))).unwrap();
+        rows.collect::<rusqlite::Result<_>>().unwrap()
+    };
+    let counts = |sql: &str| -> BTreeMap<String, u64> {
+        rows(sql).into_iter().map(|(word, count)| (word, count.parse().unwrap())).collect()
+    };
+    let events: BTreeMap<_, _> = rows("SELECT id, text FROM events").into_iter().collect();
+    let conflicts: BTreeSet<_> =
+        rows("SELECT id, conflicts.text FROM conflicts JOIN events ON event = seq").into_iter().collect();
+    Stored {
+        gate: Gate { events, conflicts },
+        batches: connection.query_row("SELECT count(*) FROM ops", [], |row| row.get::<_, u32>(0)).unwrap().into(),
+        deliveries: counts("SELECT verdict, CAST(sum(count) AS TEXT) FROM deliveries GROUP BY verdict"),
+        jobs: counts("SELECT state, CAST(count(*) AS TEXT) FROM jobs GROUP BY state"),
+    }
+}
+
+/// Makes the article's database, as its script does, with rows (id, texto, estado).
+pub(crate) fn make_article(path: &Path, rows: impl IntoIterator<Item = (String, String, &'static str)>) {
+    let mut connection = Connection::open(path).unwrap();
+    let transaction = connection.transaction().unwrap();
+    transaction
+        .execute_batch(
+            "CREATE TABLE IF NOT EXISTS trabajos (id TEXT PRIMARY KEY, texto TEXT NOT NULL, huella TEXT NOT NULL,
+             estado TEXT NOT NULL DEFAULT 'pendiente')",
+        )
+        .unwrap();
+    for (id, text, state) in rows {
+        let fingerprint = cola_ia_core::event::Fingerprint::of(&text).to_string();
+        transaction.execute("INSERT INTO trabajos VALUES (?1, ?2, ?3, ?4)", (id, text, fingerprint, state)).unwrap();
+    }
+    transaction.commit().unwrap();
+}
+
+/// Rows `viejo-0`, … in the article's three states by turns.
+pub(crate) fn article_rows(count: usize) -> impl Iterator<Item = (String, String, &'static str)> {
+    let states = ["pendiente", "terminado", "en_proceso"];
+    (0..count).map(move |n| (format!("viejo-{n}"), format!("texto viejo {n}"), states[n % 3]))
+}

@@ -87,6 +87,7 @@ const MISTAKES: &[&[&str]] = &[
     &["show", "-$(x)"],
     &["add", "-x.jsonl"],
     &["add", "--dryrun", "f"],
+    &["show", "--json", "it's", "so"],
     &["--json", "add", "f"],
     &["--source", "form", "jobs"],
     &["--orign", "config", "show"],

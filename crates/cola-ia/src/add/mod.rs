@@ -16,7 +16,6 @@ use std::sync::mpsc::{SyncSender, sync_channel};
 
 use cola_ia_core::intake::Intake;
 use cola_ia_core::store::StoreError;
-use cola_ia_core::verdict::Verdict;
 use cola_ia_store::sqlite::{Opened, Options, SqliteStore};
 
 use crate::cli::add::{AddOptions, Refusals, Tally, push_answer, push_preview, push_refusal};
@@ -155,7 +154,7 @@ impl<'a> Answered<'a> {
                 Intake::Refusal(refusal) => {
                     push_refusal(&mut self.out, json, refusal);
                     self.refusals.push(&mut self.err, self.session, refusal);
-                    self.tally.count(Verdict::Invalid, refusal.count);
+                    self.tally.refusal(refusal);
                 }
             }
         }

@@ -137,6 +137,8 @@ pub struct Tally {
     pub conflicts: u64,
     /// Refused.
     pub refused: u64,
+    /// Of these, refused as lines and not as an input as a whole: only they can be kept.
+    pub refused_lines: u64,
     /// Inputs whose last line is unfinished.
     pub unfinished: u64,
     /// The identity of the first conflict.
@@ -159,6 +161,14 @@ impl Tally {
         self.count(verdict, 1);
         if verdict == Verdict::Conflict && self.first_conflict.is_none() {
             self.first_conflict = Some((delivery.source.clone(), delivery.id.as_str().to_owned()));
+        }
+    }
+
+    /// Counts a refusal.
+    pub const fn refusal(&mut self, refusal: &Refusal) {
+        self.count(Verdict::Invalid, refusal.count);
+        if !matches!(refusal.code, RefusalCode::Utf16 | RefusalCode::FormatUnsupported) {
+            self.refused_lines += refusal.count;
         }
     }
 
@@ -193,10 +203,10 @@ impl Tally {
             });
         }
         match &options.rejects {
-            Some(rejects) if self.refused > 0 => {
+            Some(rejects) if self.refused_lines > 0 => {
                 hints.push(Message::new("add-rejects-hint").with("path", rejects.display()));
             }
-            None if self.refused > 0 => hints.push(Message::new("add-refused-hint")),
+            None if self.refused_lines > 0 => hints.push(Message::new("add-refused-hint")),
             _ => {}
         }
         if self.unfinished > 0 {

@@ -121,7 +121,7 @@ impl Make<'_> {
     /// `exit-codes-KEY`.
     fn command(&self, name: &'static str, key: &str) -> Clap {
         let about = self.t(&format!("about-{key}"));
-        let long_about = format!("{about}\n\n{}", self.t(&format!("about-{key}-long")));
+        let long_about = format!("{about}\n\n{}", paragraphs(&self.t(&format!("about-{key}-long"))));
         let mut command = Clap::new(name)
             .about(about)
             .long_about(long_about)
@@ -251,6 +251,11 @@ const STYLES: Styles = Styles::plain()
     .header(clap::builder::styling::Style::new().bold())
     .usage(clap::builder::styling::Style::new().bold())
     .literal(clap::builder::styling::Style::new().bold());
+
+/// Each paragraph on a line: how wide it is shown is not the catalogue's affair.
+pub(super) fn paragraphs(text: &str) -> String {
+    text.split("\n\n").map(|paragraph| paragraph.replace('\n', " ")).collect::<Vec<_>>().join("\n\n")
+}
 
 fn heading(text: &str) -> String {
     format!("\u{1b}[1m{text}\u{1b}[0m")

@@ -6,7 +6,7 @@ use clap::Command as Clap;
 use clap_mangen::Man;
 use clap_mangen::roff::{Roff, roman};
 
-use super::args::{ManOptions, after_help_sections, command};
+use super::args::{ManOptions, after_help_sections, command, paragraphs};
 use super::usage::unknown_command;
 use super::{Exit, Problem, Session, print};
 use crate::lang::{Lang, Message};
@@ -74,7 +74,7 @@ fn page(lang: &Lang, command: Clap, key: &str) -> String {
     let name = command.get_display_name().unwrap_or_else(|| command.get_name());
     let title = format!(".TH {name} 1 \"\" \"cola-ia {}\" \"\"\n", env!("CARGO_PKG_VERSION"));
     // What it does in one line is said beside its name.
-    let man = Man::new(command.long_about(lang.t(&format!("about-{key}-long"), &[])));
+    let man = Man::new(command.long_about(paragraphs(&lang.t(&format!("about-{key}-long"), &[]))));
     let mut out = title.into_bytes();
     // Writing to memory cannot fail, here and below.
     let _ = man.render_name_section(&mut out);

@@ -58,7 +58,15 @@ pub(super) fn explain(error: &Error, root: &Clap, args: &[OsString]) -> Problem 
             let problem = Problem::usage(Message::new("usage-unknown-option").with("option", &arg));
             return problem.hint(unknown_option(&arg, &asked, args));
         }
-        ErrorKind::UnknownArgument => Problem::usage(Message::new("usage-extra-argument").with("value", &arg)),
+        ErrorKind::UnknownArgument => {
+            let problem = Problem::usage(Message::new("usage-extra-argument").with("value", &arg));
+            if command.get_name() == "show"
+                && let Some(id) = quoted_together(&arg, args)
+            {
+                return problem.hint(Message::new("usage-quote-id").with("id", id));
+            }
+            problem
+        }
         ErrorKind::InvalidSubcommand => {
             let name = fact(error, ContextKind::InvalidSubcommand).unwrap_or_default();
             // `cola-ia eventos.jsonl`: the article's script is called so.
@@ -132,6 +140,13 @@ fn unknown_option(option: &str, asked: &[&Clap], args: &[OsString]) -> Message {
         }
         _ => Message::new("usage-see-help"),
     }
+}
+
+/// The argument and the one before it as the one word that they may have been meant for.
+fn quoted_together(extra: &str, args: &[OsString]) -> Option<String> {
+    let at = args.iter().position(|arg| arg == extra).filter(|at| *at > 0)?;
+    let together = format!("{} {extra}", args[at - 1].to_str()?);
+    if together.starts_with('-') { None } else { shell_word(&together).map(Into::into) }
 }
 
 /// The program and the commands that the arguments name, outermost first.

@@ -151,7 +151,9 @@ fn the_summary_counts_and_the_exit_code_says_the_worst() {
     assert_eq!(tally.exit(true), Exit::Unfinished);
     tally.count(Verdict::New, 1);
     tally.count(Verdict::Duplicate, 2);
-    tally.count(Verdict::Invalid, 3);
+    let mut three = refusal(RefusalCode::IdNumber);
+    three.count = 3;
+    tally.refusal(&three);
     assert_eq!(tally.exit(true), Exit::Refused);
     tally.delivery(&delivery("it's"), Verdict::Conflict);
     assert_eq!((tally.exit(true), tally.exit(false)), (Exit::Conflicts, Exit::Refused));
@@ -171,6 +173,9 @@ fn the_summary_counts_and_the_exit_code_says_the_worst() {
     let told = hints(&options, &tally);
     assert_eq!(told.len(), 3);
     assert!(told[0].ends_with(r"see both with: cola-ia show 'it'\''s'"), "{told:?}");
+    let mut whole = Tally::default();
+    whole.refusal(&refusal(RefusalCode::Utf16));
+    assert_eq!((whole.exit(false), hints(&options, &whole).len()), (Exit::Refused, 0));
     let dry_run = AddOptions { dry_run: true, ..options.clone() };
     assert!(hints(&dry_run, &tally)[0].ends_with("the first is it's"));
     tally.first_conflict = Some((Source::default(), "a\u{200b}".to_owned()));

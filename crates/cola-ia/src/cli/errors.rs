@@ -72,9 +72,8 @@ pub fn input_error(input: &str, error: &InputError) -> Problem {
     let message = Message::new(input_error_key(error.kind)).with("input", safe_line(input));
     let problem = Problem::failed(message.cause("detail", &error.detail));
     match error.kind {
-        InputErrorKind::Io | InputErrorKind::GzipCut | InputErrorKind::ZstdCut => {
-            problem.hint(Message::new("input-cut-hint"))
-        }
+        InputErrorKind::Io => problem.hint(Message::new("input-io-hint")),
+        InputErrorKind::GzipCut | InputErrorKind::ZstdCut => problem.hint(Message::new("input-cut-hint")),
         InputErrorKind::GzipDamaged | InputErrorKind::ZstdDamaged => problem.hint(Message::new("input-damaged-hint")),
         InputErrorKind::ZstdWindow => problem.hint(Message::new("input-zstd-window-hint")),
     }

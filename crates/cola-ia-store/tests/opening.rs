@@ -61,6 +61,19 @@ fn a_new_store_is_whole_and_private() {
 }
 
 #[test]
+fn what_killed_processes_left_is_cleared_away() {
+    let folder = Folder::new();
+    let left = folder.folder.path().join(".cola_ia.sqlite3.new-0123456789abcdef");
+    let fresh = folder.folder.path().join(".cola_ia.sqlite3.new-fedcba9876543210");
+    let hour_ago = std::time::SystemTime::now() - Duration::from_hours(1);
+    fs::File::create(&left).unwrap().set_modified(hour_ago).unwrap();
+    fs::write(&fresh, "").unwrap();
+    drop(SqliteStore::open(&folder.store(), &quick()).unwrap());
+    assert!(!left.exists());
+    assert!(fresh.exists(), "somebody may be at it");
+}
+
+#[test]
 fn a_view_makes_nothing_and_leaves_nothing() {
     let folder = Folder::new();
     assert_eq!(code(SqliteStore::view(&folder.store(), &quick())), "store_missing");

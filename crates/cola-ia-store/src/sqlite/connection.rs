@@ -64,7 +64,7 @@ impl Wait {
                 return Err(StoreError::new(ErrorKind::Unavailable, "interrupted"));
             }
             if waited >= self.limit {
-                return Err(error::sqlite(path, &busy).with("seconds", waited.as_secs()));
+                return Err(error::sqlite(path, &busy).with("seconds", format!("{:.1}", waited.as_secs_f64())));
             }
             self.patience.waiting(waited);
             // Some answers of "busy" come at once (while another process recovers the log), without SQLite's own wait.

@@ -3,10 +3,12 @@
 //! A store that appears under its name is complete and on the disk. A process killed midway leaves a file with another name
 //! and no store; of several processes that start at once one links first, and the others use what it made.
 
+use std::ffi::OsString;
 use std::fs::{self, File, OpenOptions};
 use std::io;
 use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use cola_ia_core::store::StoreError;
 use rusqlite::Connection;
@@ -16,6 +18,7 @@ use super::{Options, error, file, migrate};
 
 /// Makes a store at `path` unless one appears there first. Answers whether it was this call that made it.
 pub(super) fn create(path: &Path, options: &Options, wait: &Wait) -> Result<bool, StoreError> {
+    clear_abandoned(path);
     let temporary = Temporary::new(path, options)?;
     let connection = connection::open_writer(&temporary.0, wait)?;
     initialise(&connection, options).map_err(|cause| error::sqlite(path, &cause))?;
@@ -72,6 +75,30 @@ fn rename_without_replacing(_from: &Path, _to: &Path) -> io::Result<bool> {
     Err(io::Error::from(io::ErrorKind::Unsupported))
 }
 
+/// How old a file of this kind must be to be nobody's: making a store takes a moment.
+const ABANDONED_AFTER: Duration = Duration::from_mins(10);
+
+/// Removes what processes left that were killed while they made a store here.
+fn clear_abandoned(path: &Path) {
+    let Ok(entries) = fs::read_dir(file::folder_of(path)) else { return };
+    let prefix = temporary_prefix(path);
+    for entry in entries.flatten() {
+        let ours = entry.file_name().as_encoded_bytes().starts_with(prefix.as_encoded_bytes());
+        let age = entry.metadata().ok().and_then(|metadata| metadata.modified().ok()?.elapsed().ok());
+        if ours && age.is_some_and(|age| age > ABANDONED_AFTER) {
+            // Whatever stands in the way stands there the next time too.
+            let _ = fs::remove_file(entry.path());
+        }
+    }
+}
+
+fn temporary_prefix(path: &Path) -> OsString {
+    let mut name = OsString::from(".");
+    name.push(path.file_name().unwrap_or(path.as_os_str()));
+    name.push(".new-");
+    name
+}
+
 /// A file beside the store, removed when dropped.
 struct Temporary(PathBuf);
 
@@ -79,9 +106,8 @@ impl Temporary {
     fn new(path: &Path, options: &Options) -> Result<Self, StoreError> {
         let mut random = [0_u8; 8];
         options.entropy.fill(&mut random);
-        let mut name = std::ffi::OsString::from(".");
-        name.push(path.file_name().unwrap_or(path.as_os_str()));
-        name.push(format!(".new-{:016x}", u64::from_ne_bytes(random)));
+        let mut name = temporary_prefix(path);
+        name.push(format!("{:016x}", u64::from_ne_bytes(random)));
         let temporary = Self(file::folder_of(path).join(name));
         let made = OpenOptions::new().write(true).create_new(true).mode(0o600).open(&temporary.0);
         made.map_err(|cause| error::io(path, &cause))?;

@@ -204,7 +204,8 @@ impl State {
             self.connection.execute_batch("SAVEPOINT call").map_err(sqlite)?;
             if !call.run(&scope) {
                 if self.connection.is_autocommit() {
-                    return Err(StoreError::new(ErrorKind::Unavailable, "group_rolled_back"));
+                    // Nobody hears this one: each member runs again and has an answer of its own.
+                    return Err(error::at(&self.path, ErrorKind::Unavailable, "store_io"));
                 }
                 self.connection.execute_batch("ROLLBACK TO call").map_err(sqlite)?;
             }

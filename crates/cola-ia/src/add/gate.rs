@@ -100,6 +100,8 @@ impl DryRun {
 
 /// The file and what SQLite left beside it. Not SQLite's own copy: that would first recover the original, which writes.
 fn copy_as_it_stands(from: &Path, to: &Path) -> std::io::Result<()> {
+    // SQLite follows links: the side files stand beside the real one.
+    let from = &std::fs::canonicalize(from)?;
     std::fs::copy(from, to)?;
     for ending in ["-journal", "-wal"] {
         let side = |path: &Path| {

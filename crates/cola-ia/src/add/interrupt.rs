@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use cola_ia_store::sqlite::Patience;
-use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
+use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM, SIGXFSZ};
 use signal_hook::iterator::Signals;
 
 use super::queue::Queue;
@@ -26,6 +26,8 @@ impl Interrupt {
         let interrupt = Self::default();
         let (asked, queue) = (interrupt.clone(), Arc::clone(queue));
         let mut signals = Signals::new([SIGINT, SIGTERM, SIGHUP])?;
+        // Beyond a limit on file sizes a write is to fail, with a message, and not to kill.
+        signal_hook::flag::register(SIGXFSZ, Arc::default())?;
         std::thread::Builder::new().name("signals".into()).spawn(move || {
             for _ in signals.forever() {
                 if asked.0.swap(true, Ordering::SeqCst) {

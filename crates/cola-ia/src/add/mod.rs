@@ -38,7 +38,7 @@ pub fn run(session: &Session, options: &AddOptions, settings: &Settings) -> Resu
     let size = inputs::check(&options.inputs, &settings.db, options.rejects.as_deref())?;
     let queue = Arc::new(Queue::default());
     let interrupt =
-        Interrupt::listen(&queue).map_err(|cause| Problem::failed(Message::new("add-signals").caused_by(&cause)))?;
+        Interrupt::listen(&queue).map_err(|cause| Problem::failed(Message::new("signals-failed").caused_by(&cause)))?;
     let patience = Arc::new(LockWait::new(interrupt.clone(), session.clone()));
     let store_options = Options { patience, ..crate::store::options(settings) };
     let (gate, opened) = open(options, settings, &store_options).map_err(|error| Problem::from_store(&error))?;

@@ -52,7 +52,7 @@ impl Reading {
         let (inputs, queue, bytes, tell) =
             (options.inputs.clone(), Arc::clone(queue), Arc::clone(bytes), Arc::clone(&told));
         let thread = std::thread::Builder::new()
-            .name("inputs".into())
+            .name("reader".into())
             .spawn(move || {
                 let mut told = tell.lock().unwrap_or_else(PoisonError::into_inner);
                 for input in inputs {

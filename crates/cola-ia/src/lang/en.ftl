@@ -514,7 +514,7 @@ takeover-untaken-more = { $count ->
 
 ## Inputs of “add”
 
-add-signals = interrupts cannot be listened for: { $cause }
+signals-failed = interrupts cannot be listened for: { $cause }
 input-not-readable = { $path } cannot be read: { $cause }
 input-is-folder = { $path } is a folder
 input-is-folder-hint = name its files, for example: cola-ia add { $path }/*.jsonl

@@ -535,7 +535,7 @@ takeover-untaken-more = { $count ->
 
 ## Entradas de «add»
 
-add-signals = no se pueden escuchar las interrupciones: { $cause }
+signals-failed = no se pueden escuchar las interrupciones: { $cause }
 input-not-readable = no se puede leer { $path }: { $cause }
 input-is-folder = { $path } es una carpeta
 input-is-folder-hint = nombra sus archivos, por ejemplo: cola-ia add { $path }/*.jsonl

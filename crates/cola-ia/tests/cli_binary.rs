@@ -69,6 +69,7 @@ const MISTAKES: &[&[&str]] = &[
     &["serve"],
     &["jbos"],
     &["eventos.jsonl"],
+    &["it's mine.jsonl"],
     &["add"],
     &["add", "--soruce", "x", "f"],
     &["add", "--source"],
@@ -82,6 +83,18 @@ const MISTAKES: &[&[&str]] = &[
     &["add", "--max-text-bytes", "1GiB", "f"],
     &["show"],
     &["show", "-42"],
+    &["show", "--limit", "a b"],
+    &["show", "-$(x)"],
+    &["add", "-x.jsonl"],
+    &["add", "--dryrun", "f"],
+    &["show", "--json", "it's", "so"],
+    &["--json", "add", "f"],
+    &["--source", "form", "jobs"],
+    &["--orign", "config", "show"],
+    &["work"],
+    &["source", "add", "github"],
+    &["help", "effect"],
+    &["man", "effect", "begin"],
     &["show", "a", "b"],
     &["jobs", "--state", "pendient"],
     &["jobs", "--limit", "1001"],
@@ -105,7 +118,7 @@ const MISTAKES: &[&[&str]] = &[
 #[test]
 fn usage_mistakes_are_explained_in_both_languages() {
     for language in BOTH {
-        let place = Place::new().with("COLA_IA_LANG", language).file("eventos.jsonl", "");
+        let place = Place::new().with("COLA_IA_LANG", language).file("eventos.jsonl", "").file("it's mine.jsonl", "");
         // The first is help, told as an error: its text has its own snapshot.
         let shown: Vec<String> = MISTAKES[1..].iter().map(|args| place.shown(args)).collect();
         insta::assert_snapshot!(format!("usage-{language}"), shown.join("\n"));
@@ -116,6 +129,58 @@ fn usage_mistakes_are_explained_in_both_languages() {
             assert!(!output.stderr.contains(&0x1b), "{args:?}");
         }
     }
+}
+
+#[test]
+fn general_options_alone_ask_for_help() {
+    let place = Place::new();
+    let help = |args: &[&str]| {
+        let output = place.run(args);
+        assert_eq!((output.status.code(), output.stdout.len()), (Some(2), 0), "{args:?}");
+        String::from_utf8(output.stderr).unwrap()
+    };
+    assert!(help(&[]).contains("Usage: cola-ia [OPTIONS] COMMAND"));
+    assert_eq!(help(&[]), help(&["--lang", "en"]));
+    assert!(help(&["--lang", "es", "-q"]).contains("Uso: cola-ia [OPCIONES] COMANDO"));
+    assert!(help(&["config", "--db", "x"]).contains("Usage: cola-ia config"));
+}
+
+#[test]
+fn first_steps_in_both_languages() {
+    for language in BOTH {
+        let mut packed = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::default());
+        // Noise, so that what is cut off is no small part.
+        let line = |n: u32| format!("{{\"id\":\"{n}\",\"texto\":\"{}\"}}\n", n.wrapping_mul(2_654_435_761));
+        std::io::Write::write_all(&mut packed, (0..4).map(line).collect::<String>().as_bytes()).unwrap();
+        let packed = packed.finish().unwrap();
+        let place = Place::new()
+            .with("COLA_IA_LANG", language)
+            .file("a.jsonl", "{\"id\":\"a b\",\"texto\":\"1\"}\n{\"id\":\"a b\",\"texto\":\"2\"}\n")
+            .file("long.jsonl", "{\"id\":\"x\",\"texto\":\"123456\"}\n[\n{\"id\":\"x\"},\n{\"id\":\"y\"}\n]\n");
+        fs::write(place.folder.path().join("cut.gz"), &packed[..packed.len() - 12]).unwrap();
+        let shown = [
+            place.shown(&["add", "--source", "form", "--db", "x y.db", "--dry-run", "a.jsonl"]),
+            place.shown(&["add", "--source", "form", "--db", "x y.db", "a.jsonl"]),
+            place.shown(&["show", "--db", "x y.db", "--source", "blog", "a b"]),
+            place.shown(&["jobs", "--db", "x y.db", "--source", "blog"]),
+            place.shown(&["add", "--db", "x y.db", "--max-text-bytes", "5", "long.jsonl"]),
+            place.shown(&["add", "--db", "x y.db", "cut.gz"]),
+        ];
+        insta::assert_snapshot!(format!("first-steps-{language}"), shown.join("\n"));
+    }
+}
+
+#[test]
+fn init_beside_the_articles_database_leaves_nothing() {
+    let place = Place::new();
+    let db = rusqlite::Connection::open(place.folder.path().join("cola_ia.sqlite3")).unwrap();
+    db.execute_batch("CREATE TABLE trabajos (id TEXT PRIMARY KEY, texto TEXT, huella TEXT, estado TEXT)").unwrap();
+    drop(db);
+    let output = place.run(&["init"]);
+    assert_eq!(output.status.code(), Some(1));
+    let said = String::from_utf8(output.stderr).unwrap();
+    assert!(said.contains("only “cola-ia add” takes it over"), "{said}");
+    assert!(!place.folder.path().join("cola-ia.toml").exists());
 }
 
 #[test]

@@ -100,7 +100,7 @@ fn what_is_no_store_is_refused_untouched() {
                 make_article(&place.store(), article_rows(3));
                 sql(place, "CREATE TRIGGER t AFTER INSERT ON trabajos BEGIN SELECT 1; END");
             }),
-            ("no se puede adoptar", "cannot be taken over"),
+            ("no puede hacerse cargo", "cannot be taken over"),
         ),
         (Box::new(|place| place.write(&format!("{STORE}-wal"), "the last events")), ("falta el almacén", "is missing")),
         (

@@ -12,6 +12,7 @@ use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use crate::cli::Problem;
 use crate::cli::add::Input;
 use crate::lang::Message;
+use crate::print::shell_path;
 
 /// Looks at every input before the first is read: a misspelt name among many should not leave half of them entered.
 ///
@@ -19,12 +20,15 @@ use crate::lang::Message;
 ///
 /// # Errors
 /// One is missing, cannot be opened, is a folder, or is the store or the rejects file itself; or the rejects would go into
-/// the store.
+/// the store, into a folder or into one that is missing.
 pub(super) fn check(inputs: &[Input], store: &Path, rejects: Option<&Path>) -> Result<Option<u64>, Problem> {
     if let Some(rejects) = rejects
         && is_of_store(rejects, store)
     {
         return Err(Problem::failed(Message::new("rejects-is-store").with("path", rejects.display())));
+    }
+    if let Some(rejects) = rejects {
+        may_be_written(rejects).map_err(|cause| rejects_not_writable(rejects, &cause))?;
     }
     let mut total = Some(0);
     for input in inputs {
@@ -37,7 +41,12 @@ pub(super) fn check(inputs: &[Input], store: &Path, rejects: Option<&Path>) -> R
         };
         let metadata = fs::metadata(path).map_err(failed)?;
         if metadata.is_dir() {
-            return Err(Problem::failed(Message::new("input-is-folder").with("path", path.display())));
+            let problem = Problem::failed(Message::new("input-is-folder").with("path", path.display()));
+            let pasted = path.to_str().and_then(shell_path).map(|path| path.trim_end_matches('/').to_owned());
+            return Err(match pasted {
+                Some(path) => problem.hint(Message::new("input-is-folder-hint").with("path", path)),
+                None => problem,
+            });
         }
         for (other, key) in [(Some(store), "input-is-store"), (rejects, "input-is-rejects")] {
             if other.is_some_and(|other| is_same_file(&metadata, other)) {
@@ -53,6 +62,22 @@ pub(super) fn check(inputs: &[Input], store: &Path, rejects: Option<&Path>) -> R
         }
     }
     Ok(total)
+}
+
+/// Finds out early what would fail only at the first refused line, which may be the last of many.
+fn may_be_written(rejects: &Path) -> io::Result<()> {
+    match fs::metadata(rejects) {
+        Ok(metadata) if metadata.is_dir() => Err(io::ErrorKind::IsADirectory.into()),
+        Err(missing) if missing.kind() == io::ErrorKind::NotFound => match rejects.parent() {
+            Some(folder) if !folder.as_os_str().is_empty() => fs::metadata(folder).map(drop),
+            _ => Ok(()),
+        },
+        found => found.map(drop),
+    }
+}
+
+fn rejects_not_writable(path: &Path, cause: &io::Error) -> Problem {
+    Problem::failed(Message::new("rejects-not-writable").with("path", path.display()).caused_by(cause))
 }
 
 /// Whether a path is the store's file or one that SQLite keeps beside it, there already or not.
@@ -189,9 +214,7 @@ impl Rejects {
         }
         match self.failed {
             None => Ok(()),
-            Some(cause) => Err(Problem::failed(
-                Message::new("rejects-not-writable").with("path", self.path.display()).caused_by(&cause),
-            )),
+            Some(cause) => Err(rejects_not_writable(&self.path, &cause)),
         }
     }
 }

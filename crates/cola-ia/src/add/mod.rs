@@ -16,10 +16,10 @@ use std::sync::mpsc::{SyncSender, sync_channel};
 
 use cola_ia_core::intake::Intake;
 use cola_ia_core::store::StoreError;
-use cola_ia_core::verdict::Verdict;
 use cola_ia_store::sqlite::{Opened, Options, SqliteStore};
 
 use crate::cli::add::{AddOptions, Refusals, Tally, push_answer, push_preview, push_refusal};
+use crate::cli::errors::Bounds;
 use crate::cli::{Exit, Problem, Session};
 use crate::config::Settings;
 use crate::lang::Message;
@@ -46,7 +46,8 @@ pub fn run(session: &Session, options: &AddOptions, settings: &Settings) -> Resu
 
     let progress = Progress::new(session, options, size);
     let reading = Reading::start(options, settings, &queue, progress.bytes());
-    let mut answered = Answered::new(session, options, &progress);
+    let bounds = Bounds { line: settings.max_line_bytes, text: settings.max_text_bytes };
+    let mut answered = Answered::new(session, options, &progress, bounds);
     let failed = answered.all(&gate, &queue).err();
     queue.stop();
     // Moves the log into the file: part of the work, before it is called done.
@@ -61,7 +62,7 @@ pub fn run(session: &Session, options: &AddOptions, settings: &Settings) -> Resu
     if interrupt.came() {
         return Err(Problem::from_store(&StoreError::new(cola_ia_core::store::ErrorKind::Unavailable, "interrupted")));
     }
-    tally.hints(options).iter().for_each(|hint| session.hint(hint));
+    tally.hints(options, settings).iter().for_each(|hint| session.hint(hint));
     Ok(if read.is_some_and(|read| read.broken) { Exit::Failed } else { tally.exit(options.fail_on_conflict) })
 }
 
@@ -87,8 +88,8 @@ struct Answered<'a> {
 }
 
 impl<'a> Answered<'a> {
-    fn new(session: &'a Session, options: &'a AddOptions, progress: &'a Progress) -> Self {
-        let (refusals, tally) = (Refusals::default(), Tally::default());
+    fn new(session: &'a Session, options: &'a AddOptions, progress: &'a Progress, bounds: Bounds) -> Self {
+        let (refusals, tally) = (Refusals::new(bounds), Tally::default());
         Self { session, options, progress, refusals, tally, out: String::new(), err: String::new() }
     }
 
@@ -148,12 +149,12 @@ impl<'a> Answered<'a> {
                             verdicts[index]
                         }
                     };
-                    self.tally.count(verdict, 1);
+                    self.tally.delivery(delivery, verdict);
                 }
                 Intake::Refusal(refusal) => {
                     push_refusal(&mut self.out, json, refusal);
                     self.refusals.push(&mut self.err, self.session, refusal);
-                    self.tally.count(Verdict::Invalid, refusal.count);
+                    self.tally.refusal(refusal);
                 }
             }
         }

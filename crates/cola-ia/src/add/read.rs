@@ -90,14 +90,14 @@ impl Reading {
         let mut broken = !told.unopened.is_empty();
         told.unopened.iter().for_each(|problem| session.problem(problem));
         for (name, end) in &told.ended {
-            if let Some(line) = end.unfinished {
+            if let Some(error) = &end.error {
+                // The line that it tears says nothing more.
+                broken = true;
+                session.problem(&input_error(name, error));
+            } else if let Some(line) = end.unfinished {
                 tally.unfinished += 1;
                 let message = Message::new("add-unfinished-line").with("input", safe_line(name)).number("line", line);
                 session.note(&message);
-            }
-            if let Some(error) = &end.error {
-                broken = true;
-                session.problem(&input_error(name, error));
             }
         }
         told.rejects.take().map_or(Ok(()), Rejects::finish)?;

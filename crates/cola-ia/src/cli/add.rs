@@ -9,8 +9,10 @@ use cola_ia_core::verdict::Verdict;
 use cola_ia_wire::{Entered, Refused};
 use serde::Serialize;
 
-use super::errors::{refusal_hint, refusal_line};
+use super::errors::{Bounds, refusal_hint, refusal_line};
+use super::paste::show_command;
 use super::{Exit, Session};
+use crate::config::Settings;
 use crate::lang::{Lang, Message};
 use crate::print::id_on_a_line;
 
@@ -100,12 +102,18 @@ pub(super) fn push_json(out: &mut String, value: &impl Serialize) {
 #[derive(Debug, Default)]
 pub struct Refusals {
     hinted: Vec<RefusalCode>,
+    bounds: Bounds,
 }
 
 impl Refusals {
+    /// Of inputs that are measured against these bounds.
+    pub const fn new(bounds: Bounds) -> Self {
+        Self { hinted: Vec::new(), bounds }
+    }
+
     /// Adds the lines for one refusal to `out`. A hint that was given before is not repeated, and with `--quiet` none is given.
     pub fn push(&mut self, out: &mut String, session: &Session, refusal: &Refusal) {
-        out.push_str(&refusal_line(&session.lang, refusal));
+        out.push_str(&refusal_line(&session.lang, refusal, self.bounds));
         out.push('\n');
         if session.quiet || self.hinted.contains(&refusal.code) {
             return;
@@ -119,7 +127,7 @@ impl Refusals {
 }
 
 /// What one `add` did.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Tally {
     /// Events that entered.
     pub new: u64,
@@ -129,8 +137,12 @@ pub struct Tally {
     pub conflicts: u64,
     /// Refused.
     pub refused: u64,
+    /// Of these, refused as lines and not as an input as a whole: only they can be kept.
+    pub refused_lines: u64,
     /// Inputs whose last line is unfinished.
     pub unfinished: u64,
+    /// The identity of the first conflict.
+    pub first_conflict: Option<(Source, String)>,
 }
 
 impl Tally {
@@ -141,6 +153,22 @@ impl Tally {
             Verdict::Duplicate => self.duplicates += count,
             Verdict::Conflict => self.conflicts += count,
             Verdict::Invalid => self.refused += count,
+        }
+    }
+
+    /// Counts the verdict of one delivery.
+    pub fn delivery(&mut self, delivery: &Delivery, verdict: Verdict) {
+        self.count(verdict, 1);
+        if verdict == Verdict::Conflict && self.first_conflict.is_none() {
+            self.first_conflict = Some((delivery.source.clone(), delivery.id.as_str().to_owned()));
+        }
+    }
+
+    /// Counts a refusal.
+    pub const fn refusal(&mut self, refusal: &Refusal) {
+        self.count(Verdict::Invalid, refusal.count);
+        if !matches!(refusal.code, RefusalCode::Utf16 | RefusalCode::FormatUnsupported) {
+            self.refused_lines += refusal.count;
         }
     }
 
@@ -163,16 +191,22 @@ impl Tally {
     }
 
     /// What to do next about conflicts and refusals.
-    pub fn hints(&self, options: &AddOptions) -> Vec<Message> {
+    pub fn hints(&self, options: &AddOptions, settings: &Settings) -> Vec<Message> {
         let mut hints = Vec::new();
-        if self.conflicts > 0 {
-            hints.push(Message::new("add-conflicts-hint"));
+        if let Some((source, id)) = &self.first_conflict {
+            hints.push(if options.dry_run {
+                // The store may not have it.
+                Message::new("add-conflicts-hint-id").with("id", id_on_a_line(id))
+            } else {
+                let command = show_command(settings, source, id).unwrap_or_else(|| "cola-ia show ID".to_owned());
+                Message::new("add-conflicts-hint").with("command", command)
+            });
         }
         match &options.rejects {
-            Some(rejects) if self.refused > 0 => {
+            Some(rejects) if self.refused_lines > 0 => {
                 hints.push(Message::new("add-rejects-hint").with("path", rejects.display()));
             }
-            None if self.refused > 0 => hints.push(Message::new("add-refused-hint")),
+            None if self.refused_lines > 0 => hints.push(Message::new("add-refused-hint")),
             _ => {}
         }
         if self.unfinished > 0 {

@@ -121,7 +121,7 @@ impl Make<'_> {
     /// `exit-codes-KEY`.
     fn command(&self, name: &'static str, key: &str) -> Clap {
         let about = self.t(&format!("about-{key}"));
-        let long_about = format!("{about}\n\n{}", self.t(&format!("about-{key}-long")));
+        let long_about = format!("{about}\n\n{}", paragraphs(&self.t(&format!("about-{key}-long"))));
         let mut command = Clap::new(name)
             .about(about)
             .long_about(long_about)
@@ -252,6 +252,11 @@ const STYLES: Styles = Styles::plain()
     .usage(clap::builder::styling::Style::new().bold())
     .literal(clap::builder::styling::Style::new().bold());
 
+/// Each paragraph on a line: how wide it is shown is not the catalogue's affair.
+pub(super) fn paragraphs(text: &str) -> String {
+    text.split("\n\n").map(|paragraph| paragraph.replace('\n', " ")).collect::<Vec<_>>().join("\n\n")
+}
+
 fn heading(text: &str) -> String {
     format!("\u{1b}[1m{text}\u{1b}[0m")
 }
@@ -297,13 +302,13 @@ pub fn parse(lang: &Lang, args: &[OsString]) -> Result<Parsed, Problem> {
             Ok(Parsed::Print(format!("cola-ia {}\n", env!("CARGO_PKG_VERSION")).into()))
         }
         Err(error) if error.kind() == K::DisplayHelpOnMissingArgumentOrSubcommand => Ok(Parsed::Help(error.render())),
-        Err(error) => Err(super::usage::explain(&error, takes_names(args))),
+        // General options alone ask for nothing either.
+        Err(error) if error.kind() == K::MissingSubcommand => {
+            let innermost = super::usage::chain(&command, args).pop().cloned();
+            Ok(Parsed::Help(innermost.unwrap_or(command).render_help()))
+        }
+        Err(error) => Err(super::usage::explain(&error, &command, args)),
     }
-}
-
-/// Whether the command takes ids or files, whose names may start with a dash.
-fn takes_names(args: &[OsString]) -> bool {
-    args.iter().any(|arg| arg == "add" || arg == "show")
 }
 
 fn read(matches: &ArgMatches) -> Result<Invocation, Problem> {

@@ -33,12 +33,12 @@ pub fn show(settings: &Settings, lang: &Lang, origin: bool, json: bool) -> Resul
     print(&out)
 }
 
-/// Says that the settings are sound: they were read to get here.
+/// Says that the settings are ok, and which file they came from: they were read to get here.
 ///
 /// # Errors
 /// stdout cannot be written.
 pub fn check(session: &Session, settings: &Settings) -> Result<Exit, Problem> {
-    let key = if settings.file.is_some() { "config-ok" } else { "config-ok-no-file" };
+    let key = if settings.file.is_some() { "config-read" } else { "config-read-no-file" };
     let file = settings.file.as_deref().unwrap_or(std::path::Path::new(crate::config::DEFAULT_FILE));
     session.note(&Message::new(key).with("file", file.display()));
     print("ok\n")

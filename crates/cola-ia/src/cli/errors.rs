@@ -1,6 +1,7 @@
 //! What a store and the gate refuse, as sentences.
 
-use cola_ia_core::intake::Refusal;
+use cola_ia_core::intake::{Refusal, RefusalCode};
+use cola_ia_core::limits::ID_MAX_BYTES;
 use cola_ia_core::store::StoreError;
 
 use super::{Exit, Problem};
@@ -23,10 +24,11 @@ const fn code(code: &'static str, facts: &'static [&'static str]) -> StoreCode {
 
 /// Every code that a store may answer with. Each has a sentence `store-CODE` in the catalogues and, where there is something
 /// to do, `store-CODE-hint`.
-pub const STORE_CODES: [StoreCode; 21] = [
+pub const STORE_CODES: [StoreCode; 22] = [
     code("store_missing", &["path"]),
     code("store_parent_missing", &["path"]),
     code("store_not_writable", &["path", "cause"]),
+    code("store_not_readable", &["path", "cause"]),
     code("store_newer", &["path", "found", "known"]),
     code("store_needs_migration", &["path", "found", "known"]),
     code("store_foreign", &["path", "what"]),
@@ -55,10 +57,10 @@ impl Problem {
             return Self::new(exit, Message::new("store-unknown").with("code", error.code).with("facts", error));
         };
         let with_facts = |key: String| {
-            known
-                .facts
-                .iter()
-                .fold(Message::new(key), |message, fact| message.with(*fact, error.fact(fact).unwrap_or("?")))
+            known.facts.iter().fold(Message::new(key), |message, fact| match error.fact(fact).unwrap_or("?") {
+                cause if *fact == "cause" => message.cause(*fact, cause),
+                value => message.with(*fact, value),
+            })
         };
         let problem = Self::new(exit, with_facts(format!("store-{}", error.code)));
         problem.hint(with_facts(format!("store-{}-hint", error.code)))
@@ -67,40 +69,66 @@ impl Problem {
 
 /// The sentence for an input that could not be read to its end.
 pub fn input_error(input: &str, error: &InputError) -> Problem {
-    let key = match error.kind {
-        InputErrorKind::Io => "input-io",
-        InputErrorKind::GzipCut => "input-gzip-cut",
-        InputErrorKind::GzipDamaged => "input-gzip-damaged",
-        InputErrorKind::ZstdCut => "input-zstd-cut",
-        InputErrorKind::ZstdDamaged => "input-zstd-damaged",
-        InputErrorKind::ZstdWindow => "input-zstd-window",
-    };
-    let problem = Problem::failed(Message::new(key).with("input", safe_line(input)).with("detail", &error.detail));
+    let message = Message::new(input_error_key(error.kind)).with("input", safe_line(input));
+    let problem = Problem::failed(message.cause("detail", &error.detail));
     match error.kind {
-        InputErrorKind::Io | InputErrorKind::GzipCut | InputErrorKind::ZstdCut => {
-            problem.hint(Message::new("input-cut-hint"))
-        }
+        InputErrorKind::Io => problem.hint(Message::new("input-io-hint")),
+        InputErrorKind::GzipCut | InputErrorKind::ZstdCut => problem.hint(Message::new("input-cut-hint")),
         InputErrorKind::GzipDamaged | InputErrorKind::ZstdDamaged => problem.hint(Message::new("input-damaged-hint")),
         InputErrorKind::ZstdWindow => problem.hint(Message::new("input-zstd-window-hint")),
     }
+}
+
+/// The catalogue's key of its sentence.
+pub fn input_error_key(kind: InputErrorKind) -> String {
+    format!("input-{}", kind.as_str().replace('_', "-"))
+}
+
+/// The bounds that an input is measured against, for sentences about what is longer.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Bounds {
+    /// Longest line in bytes.
+    pub line: usize,
+    /// Longest text in bytes.
+    pub text: usize,
 }
 
 /// What was refused, on one line for stderr: `eventos.jsonl:3:14: <reason> [json_syntax]`.
 ///
 /// The column is the byte of the line, from 1. Where the refusal stands for several lines, their number is said instead of
 /// a place.
-pub fn refusal_line(lang: &Lang, refusal: &Refusal) -> String {
-    let detail = if refusal.detail.is_empty() { "" } else { refusal.detail.as_str() };
+pub fn refusal_line(lang: &Lang, refusal: &Refusal, bounds: Bounds) -> String {
     let code = refusal.code.as_str();
-    let reason = lang.t(&format!("refusal-{code}"), &[]);
+    let reason = lang.t(&format!("refusal-{code}"), &[("count", refusal.count.into())]);
     let input = safe_line(&refusal.origin.input);
-    if refusal.count > 1 {
+    // Documents in a row are one refusal that has a place.
+    let is_placed = refusal.code == RefusalCode::JsonDocument && !refusal.detail.is_empty();
+    if refusal.count > 1 && !is_placed {
         let more = lang.t("refusal-counted", &[("count", refusal.count.into())]);
         return format!("{input}: {more}: {reason} [{code}]");
     }
     let column = refusal.column.map(|column| format!(":{column}")).unwrap_or_default();
-    let about = if detail.is_empty() { String::new() } else { format!(": {}", safe_line(detail)) };
+    let detail = detail(lang, refusal, bounds);
+    let about = if detail.is_empty() { String::new() } else { format!(": {detail}") };
     format!("{input}:{}{column}: {reason}{about} [{code}]", refusal.origin.line)
+}
+
+/// What the refusal is about. A number gets its unit.
+fn detail(lang: &Lang, refusal: &Refusal, bounds: Bounds) -> String {
+    let most = match refusal.code {
+        RefusalCode::LineTooLong => bounds.line,
+        RefusalCode::TextTooLong => bounds.text,
+        RefusalCode::IdTooLong => ID_MAX_BYTES,
+        RefusalCode::JsonDocument if !refusal.detail.is_empty() => {
+            let (first, last) = (refusal.origin.line.to_string(), refusal.detail.as_str());
+            return lang.t("refusal-lines", &[("first", first.into()), ("last", last.into())]);
+        }
+        _ => return safe_line(&refusal.detail).into_owned(),
+    };
+    if refusal.detail.is_empty() {
+        return String::new();
+    }
+    lang.t("refusal-bytes", &[("bytes", refusal.detail.as_str().into()), ("most", most.to_string().into())])
 }
 
 /// What to do about refusals of this kind, if there is anything to say; once a run is enough.

@@ -20,8 +20,8 @@ pub enum StoreMade {
     AlreadyThere,
 }
 
-/// Writes the file where there is none, and makes the store where there is none. Nothing that exists is changed, so that
-/// calling twice does nothing more.
+/// Makes the store where there is none, and then writes the file where there is none: where the store cannot be used, no file
+/// is left that names it. Nothing that exists is changed, so that calling twice does nothing more.
 ///
 /// `make_store` opens the store of these settings, or makes it.
 ///
@@ -33,15 +33,15 @@ pub fn run(
     settings: &Settings,
     make_store: impl FnOnce(&Settings) -> Result<StoreMade, StoreError>,
 ) -> Result<Exit, Problem> {
-    let file = file_to_write(session, flags);
-    let written = write_file(session, &file, settings)?;
-    let key = if written { "init-file-written" } else { "init-file-there" };
-    session.note(&Message::new(key).with("path", file.display()));
     let key = match make_store(settings).map_err(|error| Problem::from_store(&error))? {
         StoreMade::Created => "init-store-made",
         StoreMade::AlreadyThere => "init-store-there",
     };
     session.note(&Message::new(key).with("path", settings.db.display()));
+    let file = file_to_write(session, flags);
+    let written = write_file(session, &file, settings)?;
+    let key = if written { "init-file-written" } else { "init-file-there" };
+    session.note(&Message::new(key).with("path", file.display()));
     session.hint(&Message::new("init-next-hint"));
     Ok(Exit::Done)
 }

@@ -92,11 +92,15 @@ pub(super) fn to_the_second(instant: Timestamp) -> String {
     text.split_once('.').map_or(text.clone(), |(seconds, _)| format!("{seconds}Z"))
 }
 
-/// For stderr: how to get the next page, or that there is nothing.
-pub fn what_next(page: &JobPage) -> Option<Message> {
-    match page.next {
-        Some(next) => Some(Message::new("jobs-more-hint").with("next", next.0)),
-        None if page.jobs.is_empty() => Some(Message::new("jobs-none")),
-        None => None,
+/// For stderr: how to get the next page.
+pub fn next_page(page: &JobPage) -> Message {
+    Message::new("jobs-more-hint").with("next", page.next.map_or(0, |next| next.0))
+}
+
+/// For stderr: that there is nothing. `source_known`: some event has come, of the source that was asked for if one was.
+pub fn nothing(options: &JobsOptions, source_known: bool) -> Message {
+    match &options.filter.source {
+        Some(source) if !source_known => Message::new("jobs-no-source").with("source", source),
+        _ => Message::new("jobs-none"),
     }
 }

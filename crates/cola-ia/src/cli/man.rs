@@ -6,9 +6,9 @@ use clap::Command as Clap;
 use clap_mangen::Man;
 use clap_mangen::roff::{Roff, roman};
 
-use super::args::{ManOptions, after_help_sections, command};
+use super::args::{ManOptions, after_help_sections, command, paragraphs};
+use super::usage::unknown_command;
 use super::{Exit, Problem, Session, print};
-use crate::config::nearest;
 use crate::lang::{Lang, Message};
 
 /// Writes one page to stdout, or all into a folder.
@@ -21,7 +21,9 @@ pub fn run(session: &Session, options: &ManOptions) -> Result<Exit, Problem> {
         ManOptions::Page(words) => {
             let name = std::iter::once("cola-ia").chain(words.iter().map(String::as_str)).collect::<Vec<_>>().join("-");
             let Some((_, page)) = pages.iter().find(|(known, _)| *known == name) else {
-                return Err(unknown_command(&words.join(" "), pages.iter().map(|(name, _)| name.as_str())));
+                let known: Vec<String> =
+                    pages.iter().map(|(name, _)| name.trim_start_matches("cola-ia-").replace('-', " ")).collect();
+                return Err(unknown_command(&words.join(" "), known.iter().map(String::as_str)));
             };
             print(page)
         }
@@ -32,16 +34,6 @@ pub fn run(session: &Session, options: &ManOptions) -> Result<Exit, Problem> {
             session.note(&written);
             Ok(Exit::Done)
         }
-    }
-}
-
-/// A command that `help` or `man` was asked about and that does not exist.
-pub(super) fn unknown_command<'a>(asked: &str, known: impl Iterator<Item = &'a str>) -> Problem {
-    let problem = Problem::usage(Message::new("usage-unknown-command").with("command", asked));
-    let known: Vec<String> = known.map(|name| name.trim_start_matches("cola-ia-").replace('-', " ")).collect();
-    match nearest(asked, known.iter().map(String::as_str)) {
-        Some(meant) => problem.hint(Message::new("did-you-mean").with("meant", meant)),
-        None => problem.hint(Message::new("usage-see-help")),
     }
 }
 
@@ -78,11 +70,13 @@ fn push_pages(pages: &mut Vec<(String, String)>, lang: &Lang, command: &Clap, ke
 /// One page. The library's headings are English; ours are put in their places.
 fn page(lang: &Lang, command: Clap, key: &str) -> String {
     let has_commands = command.has_subcommands();
-    let source = format!("cola-ia {}", env!("CARGO_PKG_VERSION"));
-    let man = Man::new(command).source(source);
-    let mut out = Vec::new();
+    // Without a date: the same version gives the same page. The library leaves its place out, and all after it moves up.
+    let name = command.get_display_name().unwrap_or_else(|| command.get_name());
+    let title = format!(".TH {name} 1 \"\" \"cola-ia {}\" \"\"\n", env!("CARGO_PKG_VERSION"));
+    // What it does in one line is said beside its name.
+    let man = Man::new(command.long_about(paragraphs(&lang.t(&format!("about-{key}-long"), &[]))));
+    let mut out = title.into_bytes();
     // Writing to memory cannot fail, here and below.
-    let _ = man.render_title(&mut out);
     let _ = man.render_name_section(&mut out);
     let _ = man.render_synopsis_section(&mut out);
     let _ = man.render_description_section(&mut out);

@@ -11,6 +11,7 @@ pub mod id;
 pub mod init;
 pub mod jobs;
 pub mod man;
+pub mod paste;
 mod problem;
 mod session;
 pub mod show;
@@ -26,7 +27,7 @@ pub use exit::Exit;
 pub use problem::Problem;
 pub use session::Session;
 
-use cola_ia_core::store::Store as _;
+use cola_ia_core::store::{JobFilter, PageRequest, Store as _};
 use pollster::block_on;
 
 use crate::add::run as add_command;
@@ -91,8 +92,13 @@ fn dispatch(session: &Session, invocation: &Invocation) -> Result<Exit, Problem>
                 jobs::as_table(&session.lang, &page, session.colour.stdout)
             };
             print(&text)?;
-            if let Some(next) = jobs::what_next(&page) {
-                if page.next.is_some() { session.hint(&next) } else { session.note(&next) }
+            if page.next.is_some() {
+                session.hint(&jobs::next_page(&page));
+            } else if page.jobs.is_empty() {
+                let of_source = JobFilter { states: Vec::new(), ..options.filter.clone() };
+                let any = block_on(store.jobs(of_source, PageRequest { below: None, limit: 1 }))
+                    .map_err(|error| Problem::from_store(&error))?;
+                session.note(&jobs::nothing(options, !any.jobs.is_empty()));
             }
             Ok(Exit::Done)
         }
@@ -101,7 +107,12 @@ fn dispatch(session: &Session, invocation: &Invocation) -> Result<Exit, Problem>
             let events = block_on(store.find_events(options.source.clone(), options.id.clone()))
                 .map_err(|error| Problem::from_store(&error))?;
             if events.is_empty() {
-                return Err(options.not_found());
+                let elsewhere = match options.source {
+                    Some(_) => block_on(store.find_events(None, options.id.clone()))
+                        .map_err(|error| Problem::from_store(&error))?,
+                    None => Vec::new(),
+                };
+                return Err(options.not_found(&elsewhere));
             }
             let text = if options.json {
                 show::as_json(&events)
@@ -137,7 +148,7 @@ fn help(session: &Session, words: &[String]) -> Result<Exit, Problem> {
     for word in words {
         let known: Vec<String> = command.get_subcommands().map(|sub| sub.get_name().to_owned()).collect();
         let Some(sub) = command.find_subcommand_mut(word) else {
-            return Err(man::unknown_command(&words.join(" "), known.iter().map(String::as_str)));
+            return Err(usage::unknown_command(&words.join(" "), known.iter().map(String::as_str)));
         };
         command = sub;
     }

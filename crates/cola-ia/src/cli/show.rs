@@ -25,14 +25,19 @@ pub struct ShowOptions {
 }
 
 impl ShowOptions {
-    /// Nothing is known of this id: not an error of the store, but not what was asked for.
-    pub fn not_found(&self) -> Problem {
+    /// Nothing is known of this id: not an error of the store, but not what was asked for. `elsewhere`: events of other
+    /// sources that have the id.
+    pub fn not_found(&self, elsewhere: &[EventHistory]) -> Problem {
         let id = id_on_a_line(&self.id);
-        match &self.source {
+        let problem = match &self.source {
             Some(source) => Problem::failed(Message::new("show-not-found-in").with("id", id).with("source", source)),
             None => Problem::failed(Message::new("show-not-found").with("id", id)),
+        };
+        if elsewhere.is_empty() {
+            return problem.hint(Message::new("show-not-found-hint"));
         }
-        .hint(Message::new("show-not-found-hint"))
+        let sources: Vec<&str> = elsewhere.iter().map(|event| event.job.source.as_str()).collect();
+        problem.hint(Message::new("show-elsewhere-hint").with("sources", sources.join(", ")))
     }
 }
 

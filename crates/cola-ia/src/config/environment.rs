@@ -7,6 +7,9 @@ use super::{CONFIG_VAR, RESERVED_VARS, SETTINGS, Warning, nearest};
 use crate::lang::{LANG_VAR, Message};
 use crate::print::Colour;
 
+/// How the names of our variables start.
+const PREFIX: &str = "COLA_IA_";
+
 /// Variables, and which streams are terminals.
 #[derive(Debug, Clone, Default)]
 pub struct Environment {
@@ -45,7 +48,7 @@ impl Environment {
             .vars
             .iter()
             .map(|(name, _)| name.as_os_str())
-            .filter(|name| name.as_encoded_bytes().starts_with(b"COLA_IA_"))
+            .filter(|name| name.as_encoded_bytes().starts_with(PREFIX.as_bytes()))
             .filter(|name| !known.iter().chain(&RESERVED_VARS).any(|known| name == known))
             .collect();
         unknown.sort_unstable();
@@ -53,9 +56,11 @@ impl Environment {
             .into_iter()
             .map(|name| {
                 let name = name.to_string_lossy();
-                let meant = nearest(&name, known.iter().copied());
+                // What all of them start with says nothing about which one was meant.
+                let own = |name: &'static str| name.trim_start_matches(PREFIX);
+                let meant = nearest(name.trim_start_matches(PREFIX), known.iter().copied().map(own));
                 Warning {
-                    hint: meant.map(|meant| Message::new("did-you-mean").with("meant", meant)),
+                    hint: meant.map(|meant| Message::new("did-you-mean").with("meant", format!("{PREFIX}{meant}"))),
                     message: Message::new("warning-unknown-variable").with("variable", name),
                 }
             })

@@ -24,7 +24,7 @@ pub use nearest::nearest;
 pub use redact::redact_url;
 pub use table::{Kind, RESERVED_VARS, SETTINGS, Setting};
 pub use value::Value;
-pub use write::{commented_file, pasteable_line, toml_literal};
+pub use write::{commented_file, pasteable_line, size, toml_literal};
 
 use crate::cli::Problem;
 use crate::lang::Message;
@@ -177,7 +177,7 @@ fn settle_line_bound(resolved: &mut [Resolved]) -> Option<Warning> {
     }
     let bound = line.value.as_bytes()?;
     (bound < text).then(|| Warning {
-        message: Message::new("warning-line-bound").number("line", bound as u64).number("text", text as u64),
+        message: Message::new("warning-line-bound").with("line", size(bound as u64)).with("text", size(text as u64)),
         hint: Some(Message::new("warning-line-bound-hint")),
     })
 }

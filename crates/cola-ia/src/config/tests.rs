@@ -148,7 +148,7 @@ fn a_mistake_in_the_file_names_line_column_and_the_nearest_key() {
     );
     assert_eq!(
         mistake("max_text_bytes = -1"),
-        "error: cola-ia.toml:1:18: max_text_bytes: -1 is out of bounds: from 1 to 268435456 bytes\n"
+        "error: cola-ia.toml:1:18: max_text_bytes: -1 is out of bounds: at least 1, at most 256MiB\n"
     );
     assert!(mistake("db = \"a\"\ndb = \"b\"").starts_with("error: cola-ia.toml:2:1: not valid TOML: duplicate key"));
     assert!(mistake("db = ").starts_with("error: cola-ia.toml:1:6: not valid TOML: "));
@@ -173,6 +173,8 @@ fn an_unknown_variable_is_a_warning_and_a_workers_is_none() {
     let lang = Lang::only(Language::English);
     assert_eq!(warning.message.in_prose(&lang), "COLA_IA_DBB is set, and nothing reads it");
     assert_eq!(warning.hint.as_ref().unwrap().in_prose(&lang), "did you mean “COLA_IA_DB”?");
+    let far = defaults_with(&[("COLA_IA_FOO", "x"), ("COLA_IA_", "x")]).unwrap();
+    assert!(far.warnings.len() == 2 && far.warnings.iter().all(|warning| warning.hint.is_none()), "{far:?}");
 }
 
 #[test]
@@ -191,6 +193,15 @@ fn what_is_shown_can_be_pasted_back() {
     assert_eq!(pasted.db, folder.path().join(&shown.db));
     for (one, other) in shown.resolved.iter().zip(&pasted.resolved).skip(1) {
         assert_eq!(one.value, other.value);
+    }
+}
+
+#[test]
+fn a_size_is_shown_as_one_writes_it() {
+    let cases =
+        [(1 << 20, "\"1MiB\""), (3 << 30, "\"3GiB\""), (64 << 10, "\"64KiB\""), (1_000_000, "1000000"), (1, "1")];
+    for (bytes, shown) in cases {
+        assert_eq!(toml_literal(&Value::Bytes(bytes)), shown);
     }
 }
 

@@ -7,7 +7,7 @@ use std::time::Duration;
 use cola_ia_core::event::Source;
 use toml::de::DeValue;
 
-use super::{Kind, redact_url};
+use super::{Kind, redact_url, size};
 use crate::cli::{Exit, Problem};
 use crate::lang::Message;
 
@@ -185,7 +185,7 @@ fn bytes(text: &str, min: u64, max: u64) -> Result<Value, Fault> {
 fn in_bounds(bytes: Option<u64>, shown: &str, min: u64, max: u64) -> Result<Value, Fault> {
     match bytes {
         Some(bytes) if (min..=max).contains(&bytes) => Ok(Value::Bytes(bytes)),
-        _ => Err(Fault::bounds("fault-bytes-bounds", shown, &min.to_string(), &max.to_string())),
+        _ => Err(Fault::bounds("fault-bytes-bounds", shown, &size(min), &size(max))),
     }
 }
 

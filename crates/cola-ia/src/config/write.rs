@@ -23,12 +23,24 @@ pub fn toml_literal(value: &Value) -> String {
     match value {
         Value::Path(path) => quoted(&redact_url(&path.to_string_lossy())),
         Value::Source(source) => quoted(source.as_str()),
-        Value::Bytes(bytes) => bytes.to_string(),
+        Value::Bytes(bytes) => {
+            let size = size(*bytes);
+            if size.ends_with('B') { quoted(&size) } else { size }
+        }
         Value::Duration(duration) => {
             let millis = duration.as_millis();
             if millis.is_multiple_of(1000) { format!("\"{}s\"", millis / 1000) } else { format!("\"{millis}ms\"") }
         }
         Value::Bool(value) => value.to_string(),
+    }
+}
+
+/// The size in the largest unit of which it is a whole number, as `8MiB`; a number alone where that is the byte.
+pub fn size(bytes: u64) -> String {
+    let units = [(1 << 30, "GiB"), (1 << 20, "MiB"), (1 << 10, "KiB")];
+    match units.into_iter().find(|(unit, _)| bytes >= *unit && bytes.is_multiple_of(*unit)) {
+        Some((unit, name)) => format!("{}{name}", bytes / unit),
+        None => bytes.to_string(),
     }
 }
 

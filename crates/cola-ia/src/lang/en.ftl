@@ -84,7 +84,7 @@ examples-add =
     cola-ia add --fail-on conflict --rejects refused.jsonl eventos.jsonl
 exit-codes-add =
     0    all well, conflicts included unless --fail-on conflict is given
-    1    it could not be done: a file cannot be read, the store cannot be opened
+    1    it could not be done, or not to its end: a file cannot be read, the store cannot be opened
     2    the command or a setting is not understood; nothing was attempted
     3    conflicts were found and --fail-on conflict was given
     4    some input was refused; everything else entered
@@ -126,6 +126,7 @@ examples-config-show =
 about-config-check = Check the settings and say ok
 about-config-check-long =
     Reads the file, the environment and the flags as every command does, and does nothing else.
+    stdout gets “ok”; a mistake is told on stderr and ends with 2.
 usage-config-check = cola-ia config check [OPTIONS]
 
 about-id = Print a new event id, for a sender that has none
@@ -170,7 +171,7 @@ arg-source = The source of every event; one that names another is refused
 arg-source-filter = Only of this source
 arg-json = Print one JSON object a line, with English words (docs/JSON.md)
 arg-fail-on = Exit with 3 where there are conflicts; the only value is conflict
-arg-rejects = Write the refused lines, as they are, to this file, to be mended and added again
+arg-rejects = Append the refused lines, as they are, to this file, to be mended and added again
 arg-dry-run = Say what would happen and store nothing
 arg-max-text-bytes = Longest text, such as 512KiB or 4MiB [setting max_text_bytes, COLA_IA_MAX_TEXT_BYTES; default: 1MiB]
 arg-no-progress = No progress bar, not even on a terminal
@@ -190,12 +191,16 @@ usage-unknown-language = there is no language “{ $value }” for --lang
 usage-unknown-language-variable = there is no language “{ $value }”, which { $variable } asks for
 usage-known-languages = the languages are es (Spanish) and en (English)
 usage-unknown-option = there is no option { $option } here
-usage-after-dashes = an id or a file whose name starts with - goes after --
+usage-option-after-command = an option of a command goes after it: cola-ia { $command } { $option } …
+usage-file-after-dashes = a file whose name starts with - goes after --: cola-ia add -- { $file }
+usage-id-after-dashes = an id that starts with - goes after --: cola-ia show -- { $id }
 usage-extra-argument = the argument “{ $value }” is one too many
 usage-unknown-command = there is no command “{ $command }”
+usage-planned-command = “{ $command }” is not in this version
 usage-file-as-command = to let the events of that file in: cola-ia add { $path }
+usage-quote-id = an id with spaces goes in quotation marks: cola-ia show { $id }
 usage-missing = { $argument } is missing
-usage-no-command = a command is missing
+usage-add-what = name the files, or - for stdin: cola-ia add FILE, or cola-ia add -
 usage-no-value = { $option } needs a value
 usage-value-not-taken = { $option } takes no value
 usage-option-twice = { $option } can be given only once
@@ -225,10 +230,10 @@ fault-source = “{ $value }” is not the name of a source
 fault-source-hint = a source is 1 to 64 characters of a–z, 0–9, “.”, “_” and “-”, and starts with a letter or a digit
 fault-not-bytes = “{ $value }” is not a size
 fault-not-bytes-hint = write bytes, or a number with its unit: 65536, 64KiB, 8MiB, 1GiB, 10MB
-fault-bytes-bounds = { $value } is out of bounds: from { $min } to { $max } bytes
+fault-bytes-bounds = { $value } is out of bounds: at least { $min }, at most { $max }
 fault-not-duration = “{ $value }” is not a length of time
 fault-not-duration-hint = write a number with its unit: 500ms, 60s, 5m, 1h
-fault-duration-bounds = { $value } is out of bounds: from { $min } to { $max }
+fault-duration-bounds = { $value } is out of bounds: at least { $min }, at most { $max }
 fault-type-bool = expected true or false, found a value of type { $value }
 fault-type-bytes = expected a size such as 65536 or "64KiB", found a value of type { $value }
 fault-type-duration = expected a length of time such as "60s", found a value of type { $value }
@@ -239,8 +244,8 @@ config-unreadable-hint = “cola-ia init” writes a commented one; --config and
 config-syntax = { $place }: not valid TOML: { $cause }
 config-unknown-key = { $place }: there is no setting “{ $key }”
 config-unknown-key-hint = all settings: cola-ia config show
-config-ok = the settings of { $file } are valid
-config-ok-no-file = the settings are valid; there is no { $file } here
+config-read = read { $file }
+config-read-no-file = there is no { $file } here; the environment and the flags were read
 origin-default = default
 
 warning-unknown-variable = { $variable } is set, and nothing reads it
@@ -304,7 +309,8 @@ add-summary-unfinished =
         [one] 1 unfinished last line
        *[other] { $count } unfinished last lines
     }
-add-conflicts-hint = somebody used an id twice or changed a text that should not change; see both with: cola-ia show ID
+add-conflicts-hint = somebody used an id twice or changed a text that should not change; see both with: { $command }
+add-conflicts-hint-id = somebody used an id twice or changed a text that should not change; the first is { $id }
 add-refused-hint = with --rejects FILE the refused lines are kept, to be mended and added again
 add-rejects-hint = the refused lines are in { $path }: mend them and add that file
 add-unfinished-hint = the unfinished line was not taken; add the same input again once it is complete
@@ -317,10 +323,12 @@ column-received = RECEIVED
 column-id = ID
 jobs-more-hint = there are more: --after { $next }
 jobs-none = no jobs
+jobs-no-source = no event of the source { $source } has come
 
 show-not-found = no event has the id { $id }
 show-not-found-in = no event of the source { $source } has the id { $id }
 show-not-found-hint = an id is compared byte for byte: capitals, spaces and accents count
+show-elsewhere-hint = an event with this id has come from: { $sources }
 show-source = source
 show-event = event number
 show-type = type
@@ -360,6 +368,24 @@ io-storage-full = the disk is full
 io-read-only-filesystem = the filesystem is read-only
 io-invalid-data = it is not UTF-8 text
 io-file-too-large = it is too large
+io-quota = the quota is used up
+io-device = the device fails to read or write
+io-device-gone = there is no such device
+io-busy = it is in use
+io-too-many-open = too many files are open
+io-name-too-long = the name is too long
+io-link-loop = its symbolic links go in a circle
+io-timed-out = it took too long
+io-numbered = { $cause } (os error { $number })
+
+sqlite-permission = permission denied
+sqlite-busy = another process has it locked
+sqlite-read-only = it may only be read
+sqlite-io = the disk or the filesystem fails to read or write
+sqlite-corrupt = its content is not as SQLite wrote it
+sqlite-full = the disk is full
+sqlite-cannot-open = the file or its folder cannot be opened
+sqlite-not-a-database = it is not an SQLite database
 
 ## What the gate refuses. The place stands before, the detail and the code after
 
@@ -368,6 +394,8 @@ refusal-counted =
         [one] one more line
        *[other] { $count } more lines
     }
+refusal-lines = lines { $first }–{ $last }
+refusal-bytes = { $bytes } bytes; at most { $most }
 refusal-json_syntax = the line is not valid JSON
 refusal-json_syntax-hint = JSON Lines is one complete JSON object on each line
 refusal-json_trailing = there is more after the end of the object
@@ -375,20 +403,24 @@ refusal-json_trailing-hint = put each object on its own line, with nothing behin
 refusal-json_not_a_number = JSON has no NaN and no Infinity
 refusal-json_not_a_number-hint = write null, or leave the field out
 refusal-json_duplicate_key = a key stands twice in one object
-refusal-json_duplicate_key-hint = readers disagree about which of the two counts; keep one
+refusal-json_duplicate_key-hint = programs differ in which one they take; keep one
 refusal-json_too_deep = arrays and objects are nested deeper than 64
 refusal-json_lone_surrogate = a \u escape is half of a surrogate pair
 refusal-json_lone_surrogate-hint = the sender cut a character in two; send the whole pair, or the character as UTF-8
 refusal-json_not_object = the line is JSON, but not an object
-refusal-json_not_object-hint = each line is an object with “id” and “texto”
-refusal-json_document = this is one JSON document over several lines, not JSON Lines
-refusal-json_document-hint = turn it into one object a line, for example with: jq -c '.[]' FILE
+refusal-json_not_object-hint = each line is an object with “id” and “texto”; an array of them becomes lines with: jq -c '.[]' FILE
+refusal-json_document =
+    { $count ->
+        [one] this is one JSON document over several lines, not JSON Lines
+       *[other] these are { $count } JSON documents over several lines, not JSON Lines
+    }
+refusal-json_document-hint = turn it into one object a line: an array with jq -c '.[]' FILE, objects with jq -c . FILE
 refusal-utf8_invalid = the bytes are not valid UTF-8
 refusal-utf8_invalid-hint = convert the file, for example with: iconv -f LATIN1 -t UTF-8 FILE
 refusal-utf16 = the input is UTF-16
 refusal-utf16-hint = convert it with: iconv -f UTF-16 -t UTF-8 FILE
-refusal-format_unsupported = the input is packed in a form that is not read
-refusal-format_unsupported-hint = unpack it first; plain text, gzip and zstd (windows up to 8 MiB) are read
+refusal-format_unsupported = the input is in a format that is not read
+refusal-format_unsupported-hint = unpack or convert it first; JSON Lines is read, plain or packed with gzip or zstd
 refusal-line_too_long = the line is longer than allowed
 refusal-line_too_long-hint = the bound is the setting max_line_bytes
 refusal-id_missing = the object has no “id”
@@ -398,7 +430,7 @@ refusal-id_not_string = the “id” is not a string
 refusal-id_not_string-hint = ids are strings: "id": "idea-42"
 refusal-id_blank = the “id” is empty or blank
 refusal-id_blank-hint = “cola-ia id” makes ids for a sender that has none
-refusal-id_too_long = the “id” is longer than 1,024 bytes
+refusal-id_too_long = the “id” is longer than allowed
 refusal-id_control = the “id” has a control character
 refusal-text_missing = the object has no “texto” or “text”
 refusal-text_not_string = the “texto” is not a string
@@ -425,6 +457,8 @@ store-store_parent_missing = the store { $path } cannot be made: its folder does
 store-store_parent_missing-hint = make the folder first, or name another place with --db
 store-store_not_writable = the store { $path } cannot be written: { $cause }
 store-store_not_writable-hint = the file and its folder must both be writable: SQLite keeps its log beside the file
+store-store_not_readable = the store { $path } cannot be read: { $cause }
+store-store_not_readable-hint = this user must be allowed to read the file and to enter its folder
 store-store_newer = the store { $path } has schema { $found }, and this version knows only up to { $known }; nothing was changed
 store-store_newer-hint = use the version of cola-ia that wrote it, or a newer one
 store-store_needs_migration = the store { $path } has schema { $found } and must be brought to { $known } first
@@ -449,8 +483,8 @@ store-store_full = there is no room to write to the store { $path }: { $cause }
 store-store_full-hint = make room and run the same again: nothing is lost, and nothing enters twice
 store-store_io = the store { $path } cannot be read or written: { $cause }
 store-store_io-hint = look at the disk and its log; running the same again is safe
-store-store_article = { $path } is a database of the article's script; nothing was changed
-store-store_article-hint = “cola-ia add” takes it over, and keeps a copy of it before
+store-store_article = { $path } is a database of the article's script, and only “cola-ia add” takes it over; nothing was changed
+store-store_article-hint = “cola-ia add FILE” keeps a copy of it before; “cola-ia add --dry-run FILE” only tells what that would do
 store-takeover_refused = the database of the article's script { $path } cannot be taken over: { $cause }; nothing was changed
 store-takeover_refused-hint = mend what is said, or start another store with --db
 store-op_reused = a call was repeated with other contents under the same name; this is a fault of cola-ia
@@ -467,11 +501,11 @@ store-created = made the store { $path }
 store-migrated = brought the store { $path } from schema { $from } to { $to }
 store-copy = the file as it was before: { $path }
 store-waiting = another process has held the lock of the store for { $seconds } s; waiting
-takeover-done = took over the database of the article’s script, { $path }: { $pending } pending, { $done } done, { $held } held
-takeover-would = a run without --dry-run would take over the database of the article’s script, { $path }: { $pending } pending, { $done } done, { $held } held
+takeover-done = took over the database of the article's script, { $path }: { $pending } pending, { $done } done, { $held } held
+takeover-would = a run without --dry-run would take over the database of the article's script, { $path }: { $pending } pending, { $done } done, { $held } held
 takeover-mismatch = the fingerprint of { $id } is not that of its text; its job is held
 takeover-state = { $id } has the state “{ $state }”, which the article does not know; its job is held
-takeover-columns = these columns are not the article’s and stay in the old table: { $columns }
+takeover-columns = these columns are not the article's and stay in the old table: { $columns }
 takeover-untaken = row { $row } of the old table cannot be an event and stays there: { $reason } [{ $code }]
 takeover-untaken-more = { $count ->
     [one] one more row stays in the old table
@@ -483,14 +517,16 @@ takeover-untaken-more = { $count ->
 signals-failed = interrupts cannot be listened for: { $cause }
 input-not-readable = { $path } cannot be read: { $cause }
 input-is-folder = { $path } is a folder
+input-is-folder-hint = name its files, for example: cola-ia add { $path }/*.jsonl
 input-is-store = { $path } is the store itself
 input-is-rejects = { $path } is to be read and to take the refused lines; nothing was read
-input-io = { $input } could not be read to its end ({ $detail }); what was read before has been answered
+input-io = { $input } could not be read to its end: { $detail }; what was read before has been answered
+input-io-hint = look at the disk, or copy the file to a good one, and add it again: nothing enters twice
 input-gzip-cut = { $input } is cut off: the gzip stream ends in the middle; what could be read has been answered
 input-gzip-damaged = { $input } is damaged: the gzip stream is not what was packed ({ $detail }); what was read before has been answered
 input-zstd-cut = { $input } is cut off: the zstd stream ends in the middle; what could be read has been answered
 input-zstd-damaged = { $input } is damaged: the zstd stream is not what was packed ({ $detail }); what was read before has been answered
-input-zstd-window = { $input } needs a zstd window larger than 8 MiB, which is not given
+input-zstd-window = { $input } needs a zstd window of more than is read here (8 MiB)
 input-cut-hint = bring the whole file and add it again: nothing enters twice
 input-damaged-hint = bring a good copy and add it; look at what entered, its last lines may be damaged too
 input-zstd-window-hint = unpack it first, with “zstd -d --long=31 -c FILE | cola-ia add -”, or pack it without --long

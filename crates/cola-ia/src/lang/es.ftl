@@ -85,7 +85,7 @@ examples-add =
     cola-ia add --fail-on conflict --rejects rechazados.jsonl eventos.jsonl
 exit-codes-add =
     0    todo bien, aunque haya conflictos, si no pediste --fail-on conflict
-    1    no se pudo hacer: no se puede leer un archivo o abrir el almacén
+    1    no se pudo hacer, o no hasta el final: no se puede leer un archivo o abrir el almacén
     2    no se entiende el comando o un ajuste; no se intentó nada
     3    hay conflictos y pediste --fail-on conflict
     4    se rechazó parte de la entrada; lo demás entró
@@ -127,6 +127,7 @@ examples-config-show =
 about-config-check = Revisa los ajustes y responde ok
 about-config-check-long =
     Lee el archivo, el entorno y las opciones como lo hace cualquier comando, y nada más.
+    En la salida estándar sale «ok»; un error se explica por la salida de errores y termina con 2.
 usage-config-check = cola-ia config check [OPCIONES]
 
 about-id = Escribe un id de evento nuevo, para un remitente que no tiene
@@ -171,7 +172,7 @@ arg-source = El origen de todos los eventos; se rechaza el que nombre otro
 arg-source-filter = Solo los de este origen
 arg-json = Escribe un objeto JSON por línea, con palabras en inglés (docs/JSON.es.md)
 arg-fail-on = Termina con 3 si hay conflictos; el único valor es conflict
-arg-rejects = Escribe en este archivo las líneas rechazadas, tal cual, para arreglarlas y agregarlas después
+arg-rejects = Agrega a este archivo las líneas rechazadas, tal cual, para arreglarlas y volver a agregarlas después
 arg-dry-run = Dice qué pasaría y no guarda nada
 arg-max-text-bytes = Texto más largo, como 512KiB o 4MiB [ajuste max_text_bytes, COLA_IA_MAX_TEXT_BYTES; predeterminado: 1MiB]
 arg-no-progress = Sin barra de progreso, ni siquiera en una terminal
@@ -191,12 +192,16 @@ usage-unknown-language = no hay idioma «{ $value }» para --lang
 usage-unknown-language-variable = no hay idioma «{ $value }», que pide { $variable }
 usage-known-languages = los idiomas son es (español) y en (inglés)
 usage-unknown-option = aquí no existe la opción { $option }
-usage-after-dashes = un id o un archivo cuyo nombre empieza con - va después de --
+usage-option-after-command = la opción de un comando va después de él: cola-ia { $command } { $option } …
+usage-file-after-dashes = un archivo cuyo nombre empieza con - va después de --: cola-ia add -- { $file }
+usage-id-after-dashes = un id que empieza con - va después de --: cola-ia show -- { $id }
 usage-extra-argument = sobra el argumento «{ $value }»
 usage-unknown-command = no existe el comando «{ $command }»
+usage-planned-command = «{ $command }» no está en esta versión
 usage-file-as-command = para dejar entrar los eventos de ese archivo: cola-ia add { $path }
+usage-quote-id = un id con espacios va entre comillas: cola-ia show { $id }
 usage-missing = falta { $argument }
-usage-no-command = falta un comando
+usage-add-what = nombra los archivos, o - para la entrada estándar: cola-ia add ARCHIVO, o cola-ia add -
 usage-no-value = { $option } necesita un valor
 usage-value-not-taken = { $option } no lleva valor
 usage-option-twice = { $option } solo se puede dar una vez
@@ -226,10 +231,10 @@ fault-source = «{ $value }» no es el nombre de un origen
 fault-source-hint = un origen tiene de 1 a 64 caracteres de a–z, 0–9, «.», «_» y «-», y empieza con letra o cifra
 fault-not-bytes = «{ $value }» no es un tamaño
 fault-not-bytes-hint = escribe bytes, o un número con su unidad: 65536, 64KiB, 8MiB, 1GiB, 10MB
-fault-bytes-bounds = { $value } está fuera de los límites: de { $min } a { $max } bytes
+fault-bytes-bounds = { $value } está fuera de los límites: como mínimo { $min }, como máximo { $max }
 fault-not-duration = «{ $value }» no es una duración
 fault-not-duration-hint = escribe un número con su unidad: 500ms, 60s, 5m, 1h
-fault-duration-bounds = { $value } está fuera de los límites: de { $min } a { $max }
+fault-duration-bounds = { $value } está fuera de los límites: como mínimo { $min }, como máximo { $max }
 fault-type-bool = se esperaba true o false y hay un valor de tipo { $value }
 fault-type-bytes = se esperaba un tamaño como 65536 o "64KiB" y hay un valor de tipo { $value }
 fault-type-duration = se esperaba una duración como "60s" y hay un valor de tipo { $value }
@@ -240,8 +245,8 @@ config-unreadable-hint = «cola-ia init» escribe uno comentado; --config y COLA
 config-syntax = { $place }: no es TOML válido: { $cause }
 config-unknown-key = { $place }: no existe el ajuste «{ $key }»
 config-unknown-key-hint = todos los ajustes: cola-ia config show
-config-ok = los ajustes de { $file } son válidos
-config-ok-no-file = los ajustes son válidos; aquí no hay { $file }
+config-read = se leyó { $file }
+config-read-no-file = aquí no hay { $file }; se leyeron el entorno y las opciones
 origin-default = predeterminado
 
 warning-unknown-variable = { $variable } tiene valor y nada la lee
@@ -305,7 +310,8 @@ add-summary-unfinished =
         [one] 1 última línea sin terminar
        *[other] { $count } últimas líneas sin terminar
     }
-add-conflicts-hint = alguien reutilizó un id o cambió un texto que no debía cambiar; mira ambos con: cola-ia show ID
+add-conflicts-hint = alguien reutilizó un id o cambió un texto que no debía cambiar; mira ambos con: { $command }
+add-conflicts-hint-id = alguien reutilizó un id o cambió un texto que no debía cambiar; el primero es { $id }
 add-refused-hint = con --rejects ARCHIVO se guardan las líneas rechazadas, para arreglarlas y agregarlas después
 add-rejects-hint = las líneas rechazadas están en { $path }: arréglalas y agrega ese archivo
 add-unfinished-hint = la línea sin terminar no entró; agrega otra vez la misma entrada cuando esté completa
@@ -318,10 +324,12 @@ column-received = RECIBIDO
 column-id = ID
 jobs-more-hint = hay más: --after { $next }
 jobs-none = no hay trabajos
+jobs-no-source = no ha llegado ningún evento del origen { $source }
 
 show-not-found = ningún evento tiene el id { $id }
 show-not-found-in = ningún evento del origen { $source } tiene el id { $id }
 show-not-found-hint = un id se compara byte a byte: cuentan las mayúsculas, los espacios y los acentos
+show-elsewhere-hint = un evento con este id llegó de: { $sources }
 show-source = origen
 show-event = número de evento
 show-type = tipo
@@ -331,7 +339,7 @@ show-attempts = intentos
 show-resource = recurso
 show-time = ocurrió
 show-received = recibido
-show-due = le toca
+show-due = disponible desde
 show-duplicates = repetidos
 show-fingerprint = huella
 show-first = primera vez
@@ -361,6 +369,24 @@ io-storage-full = el disco está lleno
 io-read-only-filesystem = el sistema de archivos es de solo lectura
 io-invalid-data = no es texto UTF-8
 io-file-too-large = es demasiado grande
+io-quota = la cuota está agotada
+io-device = el dispositivo falla al leer o escribir
+io-device-gone = no existe ese dispositivo
+io-busy = está en uso
+io-too-many-open = hay demasiados archivos abiertos
+io-name-too-long = el nombre es demasiado largo
+io-link-loop = sus enlaces simbólicos forman un círculo
+io-timed-out = tardó demasiado
+io-numbered = { $cause } (error { $number } del sistema)
+
+sqlite-permission = permiso denegado
+sqlite-busy = otro proceso lo tiene bloqueado
+sqlite-read-only = solo se puede leer
+sqlite-io = el disco o el sistema de archivos falla al leer o escribir
+sqlite-corrupt = su contenido no es como SQLite lo escribió
+sqlite-full = el disco está lleno
+sqlite-cannot-open = no se puede abrir el archivo o su carpeta
+sqlite-not-a-database = no es una base de datos de SQLite
 
 ## Lo que rechaza la puerta. El lugar va delante; el detalle y el código, detrás
 
@@ -369,6 +395,8 @@ refusal-counted =
         [one] una línea más
        *[other] { $count } líneas más
     }
+refusal-lines = líneas { $first }–{ $last }
+refusal-bytes = { $bytes } bytes; como máximo { $most }
 refusal-json_syntax = la línea no es JSON válido
 refusal-json_syntax-hint = JSON Lines es un objeto JSON completo en cada línea
 refusal-json_trailing = hay algo más después del final del objeto
@@ -376,20 +404,24 @@ refusal-json_trailing-hint = pon cada objeto en su propia línea, sin nada detr�
 refusal-json_not_a_number = JSON no tiene NaN ni Infinity
 refusal-json_not_a_number-hint = escribe null o quita el campo
 refusal-json_duplicate_key = una clave está dos veces en el mismo objeto
-refusal-json_duplicate_key-hint = no todos los programas toman la misma de las dos; deja una
+refusal-json_duplicate_key-hint = unos programas toman una y otros la otra; deja una
 refusal-json_too_deep = hay listas y objetos anidados a más de 64 niveles
-refusal-json_lone_surrogate = un escape \u es la mitad de un par sustituto
+refusal-json_lone_surrogate = una secuencia \u es la mitad de un par sustituto
 refusal-json_lone_surrogate-hint = el remitente partió un carácter en dos; envía el par completo, o el carácter en UTF-8
 refusal-json_not_object = la línea es JSON, pero no un objeto
-refusal-json_not_object-hint = cada línea es un objeto con «id» y «texto»
-refusal-json_document = es un solo documento JSON en varias líneas, no JSON Lines
-refusal-json_document-hint = conviértelo en un objeto por línea, por ejemplo con: jq -c '.[]' ARCHIVO
+refusal-json_not_object-hint = cada línea es un objeto con «id» y «texto»; una lista de ellos se convierte en líneas con: jq -c '.[]' ARCHIVO
+refusal-json_document =
+    { $count ->
+        [one] es un solo documento JSON en varias líneas, no JSON Lines
+       *[other] son { $count } documentos JSON en varias líneas, no JSON Lines
+    }
+refusal-json_document-hint = conviértelo en un objeto por línea: una lista con jq -c '.[]' ARCHIVO, unos objetos con jq -c . ARCHIVO
 refusal-utf8_invalid = los bytes no son UTF-8 válido
 refusal-utf8_invalid-hint = convierte el archivo, por ejemplo con: iconv -f LATIN1 -t UTF-8 ARCHIVO
 refusal-utf16 = la entrada es UTF-16
 refusal-utf16-hint = conviértela con: iconv -f UTF-16 -t UTF-8 ARCHIVO
-refusal-format_unsupported = la entrada está empaquetada en un formato que no se lee
-refusal-format_unsupported-hint = desempaquétala antes; se leen texto, gzip y zstd (ventanas de hasta 8 MiB)
+refusal-format_unsupported = la entrada está en un formato que no se lee
+refusal-format_unsupported-hint = descomprímela o conviértela antes; se lee JSON Lines, tal cual o comprimido con gzip o zstd
 refusal-line_too_long = la línea es más larga de lo permitido
 refusal-line_too_long-hint = el límite es el ajuste max_line_bytes
 refusal-id_missing = al objeto le falta «id»
@@ -399,7 +431,7 @@ refusal-id_not_string = el «id» no es una cadena
 refusal-id_not_string-hint = los ids son cadenas: "id": "idea-42"
 refusal-id_blank = el «id» está vacío o en blanco
 refusal-id_blank-hint = «cola-ia id» crea ids para un remitente que no tiene
-refusal-id_too_long = el «id» tiene más de 1024 bytes
+refusal-id_too_long = el «id» es más largo de lo permitido
 refusal-id_control = el «id» tiene un carácter de control
 refusal-text_missing = al objeto le falta «texto» (o «text»)
 refusal-text_not_string = el «texto» no es una cadena
@@ -425,7 +457,9 @@ store-store_missing-hint = «cola-ia add» y «cola-ia init» crean uno; con --d
 store-store_parent_missing = no se puede crear el almacén { $path }: su carpeta no existe
 store-store_parent_missing-hint = crea antes la carpeta, o nombra otro lugar con --db
 store-store_not_writable = no se puede escribir en el almacén { $path }: { $cause }
-store-store_not_writable-hint = hay que poder escribir en el archivo y en su carpeta: SQLite guarda su registro junto al archivo
+store-store_not_writable-hint = hay que poder escribir en el archivo y en su carpeta: SQLite guarda su registro de escritura (-wal) junto al archivo
+store-store_not_readable = no se puede leer el almacén { $path }: { $cause }
+store-store_not_readable-hint = este usuario debe poder leer el archivo y entrar en su carpeta
 store-store_newer = el almacén { $path } tiene el esquema { $found }, y esta versión solo conoce hasta el { $known }; no se cambió nada
 store-store_newer-hint = usa la versión de cola-ia que lo escribió, o una más nueva
 store-store_needs_migration = el almacén { $path } tiene el esquema { $found } y antes hay que llevarlo al { $known }
@@ -438,8 +472,8 @@ store-store_empty_file = { $path } es un archivo vacío, no un almacén; no se c
 store-store_empty_file-hint = si no debía tener nada tuyo, bórralo y prueba otra vez; si no, recupera una copia de seguridad
 store-store_not_a_file = { $path } no es un archivo normal
 store-store_not_a_file-hint = nombra un archivo con --db
-store-store_wal_orphan = falta el almacén { $path }, pero está su registro { $wal }; no se cambió nada
-store-store_wal_orphan-hint = vuelve a poner el almacén junto a su registro: los últimos eventos pueden estar solo ahí; si ya no hacen falta, aparta el registro
+store-store_wal_orphan = falta el almacén { $path }, pero está su registro de escritura { $wal }; no se cambió nada
+store-store_wal_orphan-hint = vuelve a poner el almacén junto a su registro de escritura (-wal): los últimos eventos pueden estar solo ahí; si ya no hacen falta, aparta ese archivo
 store-store_network_fs = el almacén { $path } está en un sistema de archivos de red ({ $filesystem }), donde los bloqueos no son fiables
 store-store_network_fs-hint = llévalo a un disco local; si lo monta una única máquina: allow_network_filesystem = true
 store-store_locked = otro proceso tiene bloqueado el almacén { $path } desde hace { $seconds } s; no se cambió nada
@@ -449,10 +483,10 @@ store-store_damaged-hint = deja de usarlo, copia el archivo y su -wal tal como e
 store-store_full = no hay espacio para escribir en el almacén { $path }: { $cause }
 store-store_full-hint = libera espacio y ejecuta lo mismo otra vez: no se pierde nada y nada entra dos veces
 store-store_io = no se puede leer o escribir el almacén { $path }: { $cause }
-store-store_io-hint = revisa el disco y su registro; ejecutar lo mismo otra vez no tiene riesgo
-store-store_article = { $path } es una base de datos del script del artículo; no se cambió nada
-store-store_article-hint = «cola-ia add» la adopta, y antes guarda una copia
-store-takeover_refused = no se puede adoptar la base de datos del script del artículo { $path }: { $cause }; no se cambió nada
+store-store_io-hint = revisa el disco y el registro del sistema; ejecutar lo mismo otra vez no tiene riesgo
+store-store_article = { $path } es una base de datos del script del artículo, y solo «cola-ia add» se hace cargo de ella; no se cambió nada
+store-store_article-hint = «cola-ia add ARCHIVO» guarda antes una copia; «cola-ia add --dry-run ARCHIVO» solo dice qué haría
+store-takeover_refused = cola-ia no puede hacerse cargo de la base de datos del script del artículo, { $path }: { $cause }; no se cambió nada
 store-takeover_refused-hint = arregla lo que se indica, o empieza otro almacén con --db
 store-op_reused = se repitió una llamada con otro contenido y el mismo nombre; es un fallo de cola-ia
 store-op_reused-hint = avísanos de este fallo, por favor; no se cambió nada
@@ -468,8 +502,28 @@ store-created = se creó el almacén { $path }
 store-migrated = el almacén { $path } pasó del esquema { $from } al { $to }
 store-copy = el archivo tal como estaba: { $path }
 store-waiting = otro proceso tiene bloqueado el almacén desde hace { $seconds } s; a la espera
-takeover-done = cola-ia se hizo cargo de la base del script del artículo, { $path }: { $pending } pendientes, { $done } terminados, { $held } retenidos
-takeover-would = sin --dry-run, cola-ia se haría cargo de la base del script del artículo, { $path }: { $pending } pendientes, { $done } terminados, { $held } retenidos
+takeover-done =
+    cola-ia se hizo cargo de la base del script del artículo, { $path }: { $pending ->
+        [one] 1 pendiente
+       *[other] { $pending } pendientes
+    }, { $done ->
+        [one] 1 terminado
+       *[other] { $done } terminados
+    }, { $held ->
+        [one] 1 retenido
+       *[other] { $held } retenidos
+    }
+takeover-would =
+    sin --dry-run, cola-ia se haría cargo de la base del script del artículo, { $path }: { $pending ->
+        [one] 1 pendiente
+       *[other] { $pending } pendientes
+    }, { $done ->
+        [one] 1 terminado
+       *[other] { $done } terminados
+    }, { $held ->
+        [one] 1 retenido
+       *[other] { $held } retenidos
+    }
 takeover-mismatch = la huella de { $id } no es la de su texto; su trabajo queda retenido
 takeover-state = { $id } tiene el estado «{ $state }», que el artículo no conoce; su trabajo queda retenido
 takeover-columns = estas columnas no son del artículo y se quedan en la tabla vieja: { $columns }
@@ -484,16 +538,18 @@ takeover-untaken-more = { $count ->
 signals-failed = no se pueden escuchar las interrupciones: { $cause }
 input-not-readable = no se puede leer { $path }: { $cause }
 input-is-folder = { $path } es una carpeta
+input-is-folder-hint = nombra sus archivos, por ejemplo: cola-ia add { $path }/*.jsonl
 input-is-store = { $path } es el propio almacén
 input-is-rejects = { $path } no puede leerse y recibir a la vez las líneas rechazadas; no se leyó nada
-input-io = no se pudo leer { $input } hasta el final ({ $detail }); lo leído antes ya tiene respuesta
+input-io = no se pudo leer { $input } hasta el final: { $detail }; lo leído antes ya tiene respuesta
+input-io-hint = revisa el disco, o copia el archivo a uno sano, y agrégalo otra vez: nada entra dos veces
 input-gzip-cut = { $input } está cortado: el flujo gzip termina a la mitad; lo que se pudo leer ya tiene respuesta
 input-gzip-damaged = { $input } está dañado: el flujo gzip no es lo que se comprimió ({ $detail }); lo leído antes ya tiene respuesta
 input-zstd-cut = { $input } está cortado: el flujo zstd termina a la mitad; lo que se pudo leer ya tiene respuesta
 input-zstd-damaged = { $input } está dañado: el flujo zstd no es lo que se comprimió ({ $detail }); lo leído antes ya tiene respuesta
-input-zstd-window = { $input } necesita una ventana zstd mayor de 8 MiB, y no se le da
-input-cut-hint = consigue el archivo completo y añádelo otra vez: nada entra dos veces
-input-damaged-hint = consigue una copia buena y añádela; mira lo que entró, sus últimas líneas también pueden estar dañadas
+input-zstd-window = { $input } necesita una ventana zstd mayor que la que se lee aquí (8 MiB)
+input-cut-hint = consigue el archivo completo y agrégalo otra vez: nada entra dos veces
+input-damaged-hint = consigue una copia buena y agrégala; mira lo que entró, sus últimas líneas también pueden estar dañadas
 input-zstd-window-hint = descomprímelo antes, con «zstd -d --long=31 -c ARCHIVO | cola-ia add -», o comprímelo sin --long
 rejects-is-store = las líneas rechazadas no pueden ir a { $path }, que es del almacén; no se leyó nada
 rejects-not-writable = no se pueden guardar las líneas rechazadas en { $path }: { $cause }

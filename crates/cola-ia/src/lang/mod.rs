@@ -6,6 +6,7 @@
 //!
 //! Nothing here knows which commands or errors exist; keys come from the callers, and a test compares both sides.
 
+mod cause;
 mod choose;
 
 use std::borrow::Cow;
@@ -119,24 +120,6 @@ impl Lang {
     pub fn state(&self, state: JobState) -> &'static str {
         state_word(self.choice.words, state)
     }
-
-    /// Why the system refused something, in the language of prose where it is one of the common reasons.
-    pub fn io(&self, error: &std::io::Error) -> String {
-        use std::io::ErrorKind as K;
-        let key = match error.kind() {
-            K::NotFound => "io-not-found",
-            K::PermissionDenied => "io-permission-denied",
-            K::AlreadyExists => "io-already-exists",
-            K::IsADirectory => "io-is-a-directory",
-            K::NotADirectory => "io-not-a-directory",
-            K::StorageFull => "io-storage-full",
-            K::ReadOnlyFilesystem => "io-read-only-filesystem",
-            K::InvalidData => "io-invalid-data",
-            K::FileTooLarge => "io-file-too-large",
-            _ => return error.to_string(),
-        };
-        self.t(key, &[])
-    }
 }
 
 /// The word for a verdict. The Spanish ones are what the article's script prints, and are a contract with scripts.
@@ -208,7 +191,10 @@ enum Value {
     Number(i64),
     /// A sentence in a sentence.
     Message(Box<Message>),
-    Io(std::io::ErrorKind, String),
+    /// The operating system's reason: its kind, its number, its words.
+    Io(std::io::ErrorKind, Option<i32>, String),
+    /// A reason that came as text.
+    Cause(String),
 }
 
 impl Message {
@@ -238,7 +224,13 @@ impl Message {
     /// With the system's reason, as `cause`.
     #[must_use]
     pub fn caused_by(self, error: &std::io::Error) -> Self {
-        self.push("cause".into(), Value::Io(error.kind(), error.to_string()))
+        self.push("cause".into(), Value::Io(error.kind(), error.raw_os_error(), error.to_string()))
+    }
+
+    /// With a reason that came as text, told as by [`Lang::cause`].
+    #[must_use]
+    pub fn cause(self, name: impl Into<Cow<'static, str>>, text: &str) -> Self {
+        self.push(name.into(), Value::Cause(text.to_owned()))
     }
 
     /// The key.
@@ -265,10 +257,8 @@ impl Value {
             Self::Text(text) => text.as_str().into(),
             Self::Number(number) => (*number).into(),
             Self::Message(message) => message.in_prose(lang).into(),
-            Self::Io(kind, text) => {
-                let known = lang.io(&std::io::Error::from(*kind));
-                if known == std::io::Error::from(*kind).to_string() { text.as_str().into() } else { known.into() }
-            }
+            Self::Io(kind, errno, text) => lang.io_or(*kind, *errno, text).into(),
+            Self::Cause(text) => lang.cause(text).into(),
         }
     }
 }

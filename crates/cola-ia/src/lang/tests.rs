@@ -7,7 +7,8 @@ use cola_ia_core::intake::RefusalCode;
 use fluent_syntax::ast;
 
 use super::*;
-use crate::cli::errors::STORE_CODES;
+use crate::cli::errors::{STORE_CODES, input_error_key};
+use crate::intake::InputErrorKind;
 
 /// What both languages say alike: proper names, words of the command line, codes, formats.
 const ALIKE: &[&str] = &[
@@ -167,6 +168,7 @@ fn composed_keys() -> BTreeSet<String> {
     for known in STORE_CODES {
         found.extend([format!("store-{}", known.code), format!("store-{}-hint", known.code)]);
     }
+    found.extend(InputErrorKind::ALL.map(input_error_key));
     found
 }
 
@@ -245,6 +247,7 @@ fn every_code_is_explained_in_both_documents() {
     for name in ["ERRORS.md", "ERRORES.md"] {
         let text = std::fs::read_to_string(docs.join(name)).unwrap();
         let codes = RefusalCode::ALL.iter().map(|code| code.as_str()).chain(STORE_CODES.iter().map(|known| known.code));
+        let codes = codes.chain(InputErrorKind::ALL.map(InputErrorKind::as_str));
         let missing: Vec<&str> = codes.filter(|code| !text.contains(&format!("### `{code}`"))).collect();
         assert_eq!(missing, Vec::<&str>::new(), "{name}");
     }

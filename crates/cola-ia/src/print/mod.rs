@@ -4,8 +4,10 @@
 mod characters;
 mod colour;
 mod id;
+mod shell;
 mod text;
 
 pub use colour::{Colour, ColourChoice, Paint};
 pub use id::id_on_a_line;
+pub use shell::{shell_path, shell_word};
 pub use text::{safe_line, safe_text};

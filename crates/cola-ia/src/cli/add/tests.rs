@@ -3,6 +3,7 @@ use cola_ia_core::intake::{DeliveryNumber, EventNumber};
 
 use super::*;
 use crate::config::Environment;
+use crate::config::{Flags, NamedFile};
 use crate::lang::{Choice, Language};
 use crate::print::Colour;
 
@@ -21,6 +22,8 @@ fn receipt(number: i64, verdict: Verdict) -> Receipt {
     let conflict = (verdict == Verdict::Conflict).then_some(1);
     Receipt { number: DeliveryNumber(number), verdict, event: Some(EventNumber(1)), conflict }
 }
+
+const BOUNDS: Bounds = Bounds { line: 10, text: 5 };
 
 fn refusal(code: RefusalCode) -> Refusal {
     Refusal::new(code, Origin { input: "eventos.jsonl".into(), line: 3 })
@@ -65,13 +68,20 @@ fn a_refusal_goes_to_stderr_with_its_place_and_its_hint_once() {
     for language in Language::ALL {
         let lang = Lang::only(language);
         let session = Session { lang, colour: Colour::default(), quiet: false, environment: Environment::default() };
-        let (mut out, mut stdout, mut refusals) = (String::new(), String::new(), Refusals::default());
+        let (mut out, mut stdout, mut refusals) = (String::new(), String::new(), Refusals::new(BOUNDS));
         let mut counted = refusal(RefusalCode::IdNumber);
         counted.count = 12;
+        let mut documents = refusal(RefusalCode::JsonDocument).about("9");
+        documents.count = 2;
         for refusal in [
             refusal(RefusalCode::IdNumber).at_column(7).about("42"),
             refusal(RefusalCode::IdNumber).at_column(7).about("43\u{1b}[2J"),
             refusal(RefusalCode::IdMissing),
+            refusal(RefusalCode::LineTooLong).about("35"),
+            refusal(RefusalCode::TextTooLong).at_column(20).about("12"),
+            refusal(RefusalCode::IdTooLong).at_column(7).about("2000"),
+            refusal(RefusalCode::JsonDocument).about("6"),
+            documents,
             counted,
         ] {
             refusals.push(&mut out, &session, &refusal);
@@ -86,7 +96,8 @@ fn a_refusal_goes_to_stderr_with_its_place_and_its_hint_once() {
 fn every_refusal_has_a_sentence() {
     for language in Language::ALL {
         let lang = Lang::only(language);
-        let said: String = RefusalCode::ALL.iter().map(|code| refusal_line(&lang, &refusal(*code)) + "\n").collect();
+        let said: String =
+            RefusalCode::ALL.iter().map(|code| refusal_line(&lang, &refusal(*code), BOUNDS) + "\n").collect();
         assert!(!said.contains('⟨'), "{said}");
         insta::assert_snapshot!(format!("every-refusal-{}", language.tag()), said);
     }
@@ -140,9 +151,11 @@ fn the_summary_counts_and_the_exit_code_says_the_worst() {
     assert_eq!(tally.exit(true), Exit::Unfinished);
     tally.count(Verdict::New, 1);
     tally.count(Verdict::Duplicate, 2);
-    tally.count(Verdict::Invalid, 3);
+    let mut three = refusal(RefusalCode::IdNumber);
+    three.count = 3;
+    tally.refusal(&three);
     assert_eq!(tally.exit(true), Exit::Refused);
-    tally.count(Verdict::Conflict, 1);
+    tally.delivery(&delivery("it's"), Verdict::Conflict);
     assert_eq!((tally.exit(true), tally.exit(false)), (Exit::Conflicts, Exit::Refused));
     assert_eq!(
         said(&tally, Language::Spanish, false),
@@ -152,5 +165,19 @@ fn the_summary_counts_and_the_exit_code_says_the_worst() {
         said(&tally, Language::English, true),
         "nothing was stored; this would happen: 1 new, 2 duplicates, 1 conflict, 3 refused, 1 unfinished last line"
     );
-    assert_eq!(tally.hints(&options).len(), 3);
+    let settings = Settings::load(&Flags::default(), &Environment::default(), NamedFile::MayBeMissing).unwrap();
+    let hints = |options: &AddOptions, tally: &Tally| {
+        let hints = tally.hints(options, &settings);
+        hints.iter().map(|hint| hint.in_prose(&Lang::only(Language::English))).collect::<Vec<_>>()
+    };
+    let told = hints(&options, &tally);
+    assert_eq!(told.len(), 3);
+    assert!(told[0].ends_with(r"see both with: cola-ia show 'it'\''s'"), "{told:?}");
+    let mut whole = Tally::default();
+    whole.refusal(&refusal(RefusalCode::Utf16));
+    assert_eq!((whole.exit(false), hints(&options, &whole).len()), (Exit::Refused, 0));
+    let dry_run = AddOptions { dry_run: true, ..options.clone() };
+    assert!(hints(&dry_run, &tally)[0].ends_with("the first is it's"));
+    tally.first_conflict = Some((Source::default(), "a\u{200b}".to_owned()));
+    assert!(hints(&options, &tally)[0].ends_with("cola-ia show ID"));
 }

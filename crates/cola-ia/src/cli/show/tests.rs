@@ -1,11 +1,11 @@
 use cola_ia_core::event::Fingerprint;
 use cola_ia_core::intake::{DeliveryNumber, EventNumber};
 use cola_ia_core::job::JobState;
-use cola_ia_core::store::{JobPage, JobSummary};
+use cola_ia_core::store::{JobFilter, JobPage, JobSummary, PageRequest};
 use cola_ia_core::verdict::Verdict;
 
 use super::*;
-use crate::cli::jobs;
+use crate::cli::jobs::{self, JobsOptions};
 use crate::lang::{Choice, Language};
 
 const MINUTE: i64 = 60_000_000;
@@ -166,12 +166,32 @@ fn jobs_as_json_have_every_field() {
 #[test]
 fn more_pages_and_no_jobs_are_said() {
     let english = Lang::only(Language::English);
-    let said = |page: &JobPage| jobs::what_next(page).map(|message| message.in_prose(&english));
-    assert_eq!(said(&page()).as_deref(), Some("there are more: --after 3"));
+    assert_eq!(jobs::next_page(&page()).in_prose(&english), "there are more: --after 3");
     let empty = JobPage { jobs: Vec::new(), next: None };
-    assert_eq!(said(&empty).as_deref(), Some("no jobs"));
     assert_eq!(jobs::as_table(&english, &empty, false), "");
-    assert_eq!(said(&JobPage { next: None, ..page() }), None);
+    let nothing = |source: Option<&str>, known| {
+        let source = source.map(|name| Source::new(name).unwrap());
+        let options = JobsOptions {
+            filter: JobFilter { source, states: Vec::new() },
+            page: PageRequest { below: None, limit: 1 },
+            json: false,
+        };
+        jobs::nothing(&options, known).in_prose(&english)
+    };
+    assert_eq!(nothing(None, false), "no jobs");
+    assert_eq!(nothing(Some("form"), true), "no jobs");
+    assert_eq!(nothing(Some("form"), false), "no event of the source form has come");
+}
+
+#[test]
+fn an_id_of_another_source_is_not_lost() {
+    let english = Lang::only(Language::English);
+    let options = ShowOptions { id: "idea-42".to_owned(), source: Source::new("blog").ok(), json: false };
+    assert_eq!(
+        options.not_found(&[bare(), full()]).render(&english, false),
+        "error: no event of the source blog has the id idea-42\nhint: an event with this id has come from: default, form\n"
+    );
+    assert!(options.not_found(&[]).render(&english, false).contains("byte for byte"));
 }
 
 #[test]

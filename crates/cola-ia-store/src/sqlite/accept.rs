@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use cola_ia_core::clock::Timestamp;
 use cola_ia_core::event::{Delivery, Fingerprint, Source};
-use cola_ia_core::intake::{DeliveryNumber, EventNumber, Intake};
+use cola_ia_core::intake::{DeliveryNumber, EventNumber, Intake, Refusal};
 use cola_ia_core::limits::BATCH_MAX_EVENTS;
 use cola_ia_core::store::{Accepted, ErrorKind, OpId, Receipt, StoreError};
 use cola_ia_core::verdict::Verdict;
@@ -36,14 +36,19 @@ impl Prepared {
             return Err(StoreError::new(ErrorKind::Invalid, "batch_too_long").with("limit", BATCH_MAX_EVENTS));
         }
         let mut candidates: Vec<Candidate> = Vec::with_capacity(batch.len());
+        let mut digest = Digest::default();
         for (intake, index) in batch.iter().zip(0..) {
-            if let Intake::Delivery(delivery) = intake {
-                candidates.push(Candidate { slot: slots.of(delivery.source.as_str(), delivery.id.as_str()), index });
+            match intake {
+                Intake::Delivery(delivery) => {
+                    let slot = slots.of(delivery.source.as_str(), delivery.id.as_str());
+                    candidates.push(Candidate { slot, index });
+                    digest.delivery(slot, delivery);
+                }
+                Intake::Refusal(refusal) => digest.refusal(refusal),
             }
         }
         candidates.sort_unstable();
-        let request = digest(&batch);
-        Ok(Self { batch, candidates, request })
+        Ok(Self { batch, candidates, request: digest.0 as i64 })
     }
 
     /// Members of the batch.
@@ -62,31 +67,39 @@ pub(super) fn accept(scope: &Scope<'_>, op: OpId, prepared: &Prepared) -> Result
 }
 
 /// Tells one batch from another, so that an op that is used again for something else is noticed. Not against attackers: who
-/// makes the op makes the batch. It is stored, so its bytes are spelled out here.
-fn digest(batch: &[Intake]) -> i64 {
-    let mut digest = SipHasher13::new();
-    let mut field = |bytes: &[u8]| {
-        digest.write(&(bytes.len() as u64).to_le_bytes());
-        digest.write(bytes);
-    };
-    for intake in batch {
-        match intake {
-            Intake::Delivery(delivery) => {
-                let (time, event_type) = said(delivery);
-                field(delivery.source.as_str().as_bytes());
-                field(delivery.id.as_str().as_bytes());
-                field(&delivery.content.fingerprint().0);
-                field(event_type.unwrap_or_default().as_bytes());
-                field(&time.unwrap_or_default().to_le_bytes());
-            }
-            Intake::Refusal(refusal) => {
-                field(refusal.code.as_str().as_bytes());
-                field(&refusal.origin.line.to_le_bytes());
-                field(&refusal.count.to_le_bytes());
-            }
+/// makes the op makes the batch. It is stored, so what goes into it is spelled out here.
+#[derive(Default)]
+struct Digest(u64);
+
+impl Digest {
+    fn word(&mut self, word: i64) {
+        // The multiplier of SplitMix64, odd, so that nothing is lost.
+        self.0 = (self.0.rotate_left(23) ^ word as u64).wrapping_mul(0x9E37_79B9_7F4A_7C15);
+    }
+
+    fn bytes(&mut self, bytes: &[u8]) {
+        let mut hasher = SipHasher13::new();
+        hasher.write(bytes);
+        self.word(hasher.finish() as i64);
+    }
+
+    /// The slot stands for source and id: it is the same for ever in one store.
+    fn delivery(&mut self, slot: i64, delivery: &Delivery) {
+        let (time, event_type) = said(delivery);
+        self.word(slot);
+        let [a, b, c, d, e, f, g, h, ..] = delivery.content.fingerprint().0;
+        self.word(i64::from_le_bytes([a, b, c, d, e, f, g, h]));
+        self.word(time.unwrap_or_default());
+        if let Some(name) = event_type {
+            self.bytes(name.as_bytes());
         }
     }
-    digest.finish() as i64
+
+    fn refusal(&mut self, refusal: &Refusal) {
+        self.bytes(refusal.code.as_str().as_bytes());
+        self.word(refusal.origin.line as i64);
+        self.word(refusal.count as i64);
+    }
 }
 
 /// The answer that this op was given before, read back from what it recorded: member i of its batch has the number
@@ -179,17 +192,17 @@ impl<'a> Gate<'a> {
             sources: sources(connection, batch)?,
             now: scope.clock.now(),
             first,
-            claim: Rows::new(connection, "INSERT OR IGNORE INTO identities (slot, event) VALUES ", 2, "")?,
+            claim: Rows::new(connection, "INSERT OR IGNORE INTO identities (slot, event) VALUES ", "(?, ?)", "")?,
             holders: Rows::new(
                 connection,
                 "SELECT slot, event FROM identities WHERE slot IN (VALUES ",
-                1,
+                "(?)",
                 ") ORDER BY slot",
             )?,
             events: Rows::new(
                 connection,
                 "SELECT seq, source, id, fingerprint FROM events WHERE seq IN (VALUES ",
-                1,
+                "(?)",
                 ") ORDER BY seq",
             )?,
         })
@@ -370,7 +383,7 @@ impl<'a> Gate<'a> {
             return Ok(());
         }
         let head = "INSERT OR FAIL INTO events (seq, source, id, fingerprint, received_at, time, type, text) VALUES ";
-        let mut insert = Rows::new(self.connection, head, 8, "")?;
+        let mut insert = Rows::new(self.connection, head, "(?, ?, ?, ?, ?, ?, ?, ?)", "")?;
         for chunk in enter.chunks(Rows::MANY) {
             insert.execute(chunk, |row, (index, delivery)| {
                 let (time, event_type) = said(delivery);
@@ -384,7 +397,8 @@ impl<'a> Gate<'a> {
                 row.bind(delivery.content.text())
             })?;
         }
-        let mut insert = Rows::new(self.connection, "INSERT OR FAIL INTO jobs (event, source, due_at) VALUES ", 3, "")?;
+        let mut insert =
+            Rows::new(self.connection, "INSERT OR FAIL INTO jobs (event, source, due_at) VALUES ", "(?, ?, ?)", "")?;
         for chunk in enter.chunks(Rows::MANY) {
             insert.execute(chunk, |row, (index, _)| {
                 row.bind(self.first + *index as i64)?;
@@ -436,13 +450,12 @@ impl<'a> Gate<'a> {
             return Ok(());
         }
         let head = "INSERT OR FAIL INTO deliveries (seq, event, verdict, received_at, time, type) VALUES ";
-        let mut insert = Rows::new(self.connection, head, 6, "")?;
+        let mut insert = Rows::new(self.connection, head, "(?, ?, 'duplicate', ?, ?, ?)", "")?;
         for chunk in repeated.chunks(Rows::MANY) {
             insert.execute(chunk, |row, (number, event, delivery)| {
                 let (time, event_type) = said(delivery);
                 row.bind(*number)?;
                 row.bind(*event)?;
-                row.bind(Verdict::Duplicate.as_str())?;
                 row.bind(self.now.as_micros())?;
                 row.bind(time)?;
                 row.bind(event_type)
@@ -532,7 +545,7 @@ impl<'a> Deliveries<'a> {
         Ok(conflict)
     }
 
-    fn refusal(&mut self, number: i64, refusal: &cola_ia_core::intake::Refusal) -> rusqlite::Result<()> {
+    fn refusal(&mut self, number: i64, refusal: &Refusal) -> rusqlite::Result<()> {
         self.refusal.execute(params![
             number,
             self.now.as_micros(),

@@ -31,10 +31,9 @@ impl<'c> Rows<'c> {
     /// Rows of the large statement.
     pub(super) const MANY: usize = 64;
 
-    /// `head`, rows of `columns` parameters each, `tail`.
-    pub(super) fn new(connection: &'c Connection, head: &str, columns: usize, tail: &str) -> rusqlite::Result<Self> {
-        let row = format!("({})", vec!["?"; columns].join(", "));
-        let many = format!("{head}{}{tail}", vec![row.as_str(); Self::MANY].join(", "));
+    /// `head`, rows such as `(?, 'x', ?)`, `tail`.
+    pub(super) fn new(connection: &'c Connection, head: &str, row: &str, tail: &str) -> rusqlite::Result<Self> {
+        let many = format!("{head}{}{tail}", vec![row; Self::MANY].join(", "));
         Ok(Self {
             many: connection.prepare_cached(&many)?,
             one: connection.prepare_cached(&format!("{head}{row}{tail}"))?,

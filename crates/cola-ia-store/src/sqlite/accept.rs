@@ -87,8 +87,9 @@ impl Digest {
     fn delivery(&mut self, slot: i64, delivery: &Delivery) {
         let (time, event_type) = said(delivery);
         self.word(slot);
-        let [a, b, c, d, e, f, g, h, ..] = delivery.content.fingerprint().0;
-        self.word(i64::from_le_bytes([a, b, c, d, e, f, g, h]));
+        let mut start = [0; 8];
+        start.copy_from_slice(&delivery.content.fingerprint().0[..8]);
+        self.word(i64::from_le_bytes(start));
         self.word(time.unwrap_or_default());
         if let Some(name) = event_type {
             self.bytes(name.as_bytes());

@@ -22,6 +22,14 @@ pub(super) fn io(path: &Path, error: &std::io::Error) -> StoreError {
     at(path, ErrorKind::Unavailable, code).with("cause", error)
 }
 
+/// What an error of the operating system means that came while the file at `path` was only looked at.
+pub(super) fn read(path: &Path, error: &std::io::Error) -> StoreError {
+    if error.kind() == std::io::ErrorKind::PermissionDenied {
+        return at(path, ErrorKind::Unavailable, "store_not_readable").with("cause", error);
+    }
+    io(path, error)
+}
+
 /// What an error of SQLite means for the file at `path`. By code, never by message.
 pub(super) fn sqlite(path: &Path, error: &rusqlite::Error) -> StoreError {
     let (kind, code) = match error.sqlite_error_code() {

@@ -39,7 +39,7 @@ pub(super) fn inspect(path: &Path) -> Result<Found, StoreError> {
     let metadata = match fs::metadata(path) {
         Ok(metadata) => metadata,
         Err(missing) if missing.kind() == io::ErrorKind::NotFound => return absent(path),
-        Err(other) => return Err(error::io(path, &other)),
+        Err(other) => return Err(error::read(path, &other)),
     };
     if !metadata.is_file() {
         return Err(error::at(path, ErrorKind::Invalid, "store_not_a_file"));
@@ -47,7 +47,7 @@ pub(super) fn inspect(path: &Path) -> Result<Found, StoreError> {
     if metadata.len() == 0 {
         return Err(error::at(path, ErrorKind::Corrupt, "store_empty_file"));
     }
-    let Some(header) = header(path, &metadata).map_err(|cause| error::io(path, &cause))? else {
+    let Some(header) = header(path, &metadata).map_err(|cause| error::read(path, &cause))? else {
         return Err(error::at(path, ErrorKind::Corrupt, "store_not_sqlite"));
     };
     match (header.application_id, header.user_version) {

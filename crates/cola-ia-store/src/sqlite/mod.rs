@@ -1,7 +1,7 @@
 //! A store in one SQLite file.
 //!
-//! One thread writes, one reads; see [`writer`] and [`reader`]. What stands at the path is looked at before SQLite may touch
-//! it ([`file`]); a new store is made whole and then linked into place ([`create`]).
+//! One thread writes, one reads; see `writer` and `reader`. What stands at the path is looked at before SQLite may touch
+//! it (`file`); a new store is made whole and then linked into place (`create`).
 
 mod accept;
 mod checkpoint;

@@ -1,7 +1,7 @@
 //! `add`: from inputs through the gate, an answer for each event once it is durable.
 //!
 //! One thread reads, unpacks, parses and takes fingerprints; this one commits batch after batch; one says the answers; the
-//! store's own writes. They meet in a [`queue`] that holds one batch, and in a channel that holds none.
+//! store's own writes. They meet in a queue (`queue.rs`) that holds one batch, and in a channel that holds none.
 
 mod gate;
 mod inputs;

@@ -1,6 +1,6 @@
 //! The command line: parse, run, exit code.
 //!
-//! stdout is data, stderr is for people. Nothing below this module writes to either but through a [`Session`] or [`print`].
+//! stdout is data, stderr is for people. Nothing below this module writes to either but through a [`Session`] or `print`.
 
 pub mod add;
 pub mod args;

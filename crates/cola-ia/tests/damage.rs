@@ -162,11 +162,12 @@ fn a_damaged_page_is_noticed_or_does_not_matter() {
     ];
     let right: Vec<_> = commands.iter().map(|command| out(&whole.run(command))).collect();
     let mut noticed = 0;
-    for page in 0..bytes.len() / 4096 {
+    let size = page_bytes(&bytes);
+    for page in 0..bytes.len() / size {
         let mut damaged = bytes.clone();
         // The signature stays, or it is another case.
-        let start = if page == 0 { 100 } else { page * 4096 };
-        let end = (page + 1) * 4096;
+        let start = if page == 0 { 100 } else { page * size };
+        let end = (page + 1) * size;
         damaged[start..end].copy_from_slice(&random.bytes(end - start));
         let place = Place::new().file("again.jsonl", whole.read("again.jsonl"));
         for language in BOTH {
@@ -190,6 +191,11 @@ fn a_damaged_page_is_noticed_or_does_not_matter() {
         }
     }
     assert!(noticed > 20, "only {noticed} noticed");
+}
+
+/// The header's field for it (<https://www.sqlite.org/fileformat2.html#page_size>).
+fn page_bytes(store: &[u8]) -> usize {
+    usize::from(u16::from_be_bytes([store[16], store[17]]))
 }
 
 fn in_spanish(words: &str) -> String {

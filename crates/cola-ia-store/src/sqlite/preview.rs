@@ -34,14 +34,19 @@ fn one(sight: &Sight<'_>, delivery: &Delivery) -> rusqlite::Result<Preview> {
 
 /// The event with this identity: along the slots until it is there or a slot is free.
 pub(super) fn find(sight: &Sight<'_>, source: &str, id: &str) -> rusqlite::Result<Option<i64>> {
+    let known: Option<i64> = sight
+        .connection
+        .prepare_cached("SELECT source FROM sources WHERE name = ?1")?
+        .query_row([source], |row| row.get(0))
+        .optional()?;
+    let Some(known) = known else { return Ok(None) };
     let mut holder = sight.connection.prepare_cached("SELECT event FROM identities WHERE slot = ?1")?;
-    let mut same = sight.connection.prepare_cached(
-        "SELECT 1 FROM events e JOIN sources s ON s.source = e.source WHERE e.seq = ?1 AND s.name = ?2 AND e.id = ?3",
-    )?;
+    let mut identity = sight.connection.prepare_cached("SELECT source = ?2 AND id = ?3 FROM events WHERE seq = ?1")?;
     let mut slot = sight.slots.of(source, id);
     loop {
         let Some(event) = holder.query_row([slot], |row| row.get::<_, i64>(0)).optional()? else { return Ok(None) };
-        if same.exists((event, source, id))? {
+        // An event that is not there is damage: never taken for another identity.
+        if identity.query_row((event, known, id), |row| row.get(0))? {
             return Ok(Some(event));
         }
         slot = Slots::after(slot);

@@ -30,8 +30,9 @@ pub(super) const JOB_COLUMNS: &str = "e.seq, s.name, e.id, e.type, e.time, e.rec
 /// Number of [`JOB_COLUMNS`].
 pub(super) const JOB_COLUMNS_LEN: usize = 12;
 
-/// The tables of [`JOB_COLUMNS`].
-pub(super) const JOB_TABLES: &str = "jobs j JOIN events e ON e.seq = j.event JOIN sources s ON s.source = e.source";
+/// The tables of [`JOB_COLUMNS`]. Outer joins: where damage took an event or a source, its job is an error and not left out.
+pub(super) const JOB_TABLES: &str =
+    "jobs j LEFT JOIN events e ON e.seq = j.event LEFT JOIN sources s ON s.source = e.source";
 
 /// A job from the first columns of a row.
 pub(super) fn job(row: &Row<'_>) -> rusqlite::Result<JobSummary> {

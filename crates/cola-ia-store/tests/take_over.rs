@@ -358,3 +358,42 @@ fn a_large_file_is_taken_over_in_pieces() {
     let (_store, report) = article.take_over();
     assert_eq!((report.pending, report.untaken_count), (30_000, 0));
 }
+
+#[test]
+fn a_table_whose_ids_may_repeat_is_refused_and_leaves_no_copy() {
+    let row = "INSERT INTO trabajos VALUES ('x', 'uno', 'h', 'pendiente'), ('x', 'uno', 'h', 'en_proceso');";
+    for (name, statements, cause) in [
+        (
+            "no key",
+            format!("CREATE TABLE trabajos (id TEXT, texto TEXT, huella TEXT, estado TEXT); {row}"),
+            "PRIMARY KEY",
+        ),
+        ("no rowid", format!("{TABLE} WITHOUT ROWID"), "WITHOUT ROWID"),
+    ] {
+        let article = Article::new(&statements);
+        let error = SqliteStore::open(&article.path(), &options()).map(drop).unwrap_err();
+        assert_eq!(error.code, "takeover_refused", "{name}");
+        assert!(error.fact("cause").unwrap().contains(cause), "{name}: {error}");
+        assert_eq!(article.names(), ["cola_ia.sqlite3"], "{name}");
+    }
+}
+
+#[test]
+fn a_take_over_that_fails_leaves_no_copy() {
+    let article = Article::new(TABLE);
+    article.row("a", "uno", "pendiente");
+    let broken = Options { migrations: BROKEN, ..options() };
+    for _ in 0..3 {
+        assert!(SqliteStore::open(&article.path(), &broken).is_err());
+    }
+    assert_eq!(article.names(), ["cola_ia.sqlite3"]);
+}
+
+#[test]
+fn a_job_that_may_have_published_says_so_whatever_its_fingerprint() {
+    let article = Article::new(TABLE);
+    article.old().execute("INSERT INTO trabajos VALUES ('a', 'uno', 'beef', 'en_proceso')", []).unwrap();
+    let (store, report) = article.take_over();
+    assert_eq!(report.mismatched, ["a"]);
+    assert_eq!(jobs(&store), [("a".to_owned(), JobState::Held, "taken_over_running".to_owned())]);
+}

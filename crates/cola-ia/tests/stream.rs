@@ -458,3 +458,64 @@ fn a_named_pipe_is_read_once() {
     check_exit(&output, 0);
     assert_eq!(out(&output).lines().count(), 3);
 }
+
+#[test]
+fn refusals_beyond_those_told_one_by_one_are_told_when_the_pipe_falls_silent() {
+    let place = Place::new();
+    let mut child = place.start(&["add", "--lang", "en", "-"]);
+    let (mut stdin, mut stderr) = (child.stdin.take().unwrap(), BufReader::new(child.stderr.take().unwrap()));
+    let writer = std::thread::spawn(move || {
+        stdin.write_all("{\"id\":1,\"texto\":\"x\"}\n".repeat(10_007).as_bytes()).unwrap();
+        stdin
+    });
+    let mut said = String::new();
+    while !said.contains("7 ") || !said.lines().last().is_some_and(|line| line.contains(": 7 ")) {
+        said.clear();
+        assert!(stderr.read_line(&mut said).unwrap() > 0, "the seven are told while the pipe is open");
+    }
+    drop(writer.join().unwrap());
+    check_exit(&child.wait_with_output().unwrap(), 4);
+    let connection = rusqlite::Connection::open(place.store()).unwrap();
+    let sum = "SELECT sum(count) FROM deliveries WHERE verdict = 'invalid'";
+    assert_eq!(connection.query_row(sum, [], |row| row.get::<_, i64>(0)).unwrap(), 10_007);
+}
+
+/// The refusals of a file are buffered, and the pipe behind it never ends.
+#[test]
+fn an_interrupt_keeps_what_was_refused() {
+    let bad = "{\"id\":1,\"texto\":\"x\"}\n";
+    let place = Place::new().file("in.jsonl", bad);
+    let mut child = place.start(&["add", "--lang", "en", "--rejects", "r.jsonl", "in.jsonl", "-"]);
+    let (stdin, mut stderr) = (child.stdin.take().unwrap(), BufReader::new(child.stderr.take().unwrap()));
+    let mut said = String::new();
+    while !said.contains("[id_number]") {
+        assert!(stderr.read_line(&mut said).unwrap() > 0, "{said}");
+    }
+    signal(&child, Signal::SIGTERM);
+    check_exit(&child.wait_with_output().unwrap(), 130);
+    drop(stdin);
+    assert_eq!(place.read("r.jsonl"), bad.as_bytes());
+}
+
+#[test]
+fn refused_lines_of_different_inputs_stay_apart() {
+    let bad = |id: u32| format!("{{\"id\":{id},\"texto\":\"x\"}}");
+    // No line feed at the end of either.
+    let place = Place::new().file("a.jsonl", bad(1)).file("b.jsonl", bad(2));
+    check_exit(&place.run(&["add", "--rejects", "r.jsonl", "a.jsonl", "b.jsonl"]), 4);
+    check_exit(&place.run(&["add", "--rejects", "r.jsonl", "a.jsonl"]), 4);
+    let kept = String::from_utf8(place.read("r.jsonl")).unwrap();
+    assert_eq!(kept, [bad(1), bad(2), bad(1)].join("\n"));
+}
+
+#[test]
+fn as_many_sources_as_events_are_no_burden() {
+    let line = |n: u32| format!("{{\"id\":\"a\",\"texto\":\"x\",\"origen\":\"s{n}\"}}\n");
+    let lines: Vec<String> = (0..20_000).map(line).collect();
+    let place = Place::new().file("in.jsonl", lines.concat());
+    check_exit(&place.run(&["add", "-q", "in.jsonl"]), 0);
+    let connection = rusqlite::Connection::open(place.store()).unwrap();
+    let count = |sql| connection.query_row(sql, [], |row| row.get::<_, i64>(0)).unwrap();
+    assert_eq!(count("SELECT count(*) FROM jobs"), 20_000);
+    assert_eq!(count("SELECT count(*) FROM counter_deltas"), 20_000);
+}

@@ -1,7 +1,7 @@
 //! The gate: each event of a batch enters once.
 
-use std::collections::HashMap;
 use std::collections::hash_map::Entry;
+use std::collections::{BTreeMap, HashMap};
 use std::hash::Hasher as _;
 use std::sync::Arc;
 
@@ -565,21 +565,17 @@ fn said(delivery: &Delivery) -> (Option<i64>, Option<&str>) {
 
 /// What the transaction adds to the counters.
 #[derive(Default)]
-struct Tally(Vec<(Option<i64>, Verdict, i64)>);
+struct Tally(BTreeMap<(Option<i64>, Verdict), i64>);
 
 impl Tally {
     fn add(&mut self, source: Option<i64>, verdict: Verdict, n: i64) {
-        // A handful of pairs at the most; the last one is nearly always the one.
-        match self.0.iter_mut().rev().find(|(known, word, _)| *known == source && *word == verdict) {
-            Some((_, _, sum)) => *sum += n,
-            None => self.0.push((source, verdict, n)),
-        }
+        *self.0.entry((source, verdict)).or_default() += n;
     }
 
     fn write(&self, connection: &Connection, now: Timestamp) -> rusqlite::Result<()> {
         let mut insert =
             connection.prepare_cached("INSERT INTO counter_deltas (at, source, counter, n) VALUES (?1, ?2, ?3, ?4)")?;
-        for (source, verdict, n) in &self.0 {
+        for ((source, verdict), n) in &self.0 {
             insert.execute(params![now.as_micros(), source, verdict.as_str(), n])?;
         }
         Ok(())

@@ -153,7 +153,7 @@ fn has_log(path: &Path) -> bool {
 pub(super) fn open_untouched(path: &Path) -> Result<Connection, StoreError> {
     if !has_log(path) {
         if super::file::has_log_mode(path) {
-            // Without its log nobody has it open.
+            // Nothing is in a log, so the file is whole; whoever has it open writes to a log first.
             return open_frozen(path);
         }
         // Somebody may be writing: the locks are needed. A connection that only reads cannot roll anything back.

@@ -71,7 +71,8 @@ pub(super) fn migrate(
         }
     }
     let last = known.len() as u32;
-    Ok((first < last).then_some(Migrated { from: first, to: last, copies }))
+    // One copy a step: without any, another process took them all.
+    Ok((!copies.is_empty()).then_some(Migrated { from: first, to: last, copies }))
 }
 
 /// One step, under the write lock. Does nothing where another process has taken it meanwhile.

@@ -88,6 +88,8 @@ struct Schema {
     /// Views, triggers, virtual tables and what else a database of the article has not.
     others: Vec<String>,
     columns: Vec<String>,
+    /// What else about `trabajos` is not the article's.
+    oddities: Vec<&'static str>,
 }
 
 fn schema(connection: &Connection) -> rusqlite::Result<Schema> {
@@ -108,6 +110,15 @@ fn schema(connection: &Connection) -> rusqlite::Result<Schema> {
     }
     let mut columns = connection.prepare("SELECT name FROM pragma_table_xinfo('trabajos')")?;
     schema.columns = columns.query_map([], |row| row.get(0))?.collect::<rusqlite::Result<_>>()?;
+    // Without it one id may stand in several rows with several states, and nobody can say which one holds.
+    let key = "SELECT group_concat(name) = 'id' FROM pragma_table_xinfo('trabajos') WHERE pk > 0";
+    if connection.query_row(key, [], |row| row.get::<_, Option<bool>>(0))? != Some(true) {
+        schema.oddities.push("id: PRIMARY KEY ?");
+    }
+    let rowless = "SELECT coalesce(max(wr), 0) FROM pragma_table_list('trabajos')";
+    if connection.query_row(rowless, [], |row| row.get(0))? {
+        schema.oddities.push("WITHOUT ROWID");
+    }
     Ok(schema)
 }
 
@@ -129,6 +140,9 @@ impl Schema {
         if !missing.is_empty() {
             return Err(refused(format!("trabajos: {} ?", missing.join(", "))));
         }
+        if let [oddity, ..] = self.oddities[..] {
+            return Err(refused(format!("trabajos: {oddity}")));
+        }
         let other_columns = self.columns.into_iter().filter(|name| !COLUMNS.contains(&name.as_str())).collect();
         Ok(Article { other_columns })
     }
@@ -147,18 +161,28 @@ fn listed(names: &[String]) -> String {
 pub(super) fn take_over(path: &Path, options: &Options, wait: &Wait) -> Result<Option<TakenOver>, StoreError> {
     let connection = connection::open_plain(path).map_err(|cause| error::sqlite(path, &cause))?;
     wait.for_lock(path, || connection.execute_batch("BEGIN IMMEDIATE"))?;
-    let taken = take_over_locked(&connection, path, options);
+    let mut copied = None;
+    let taken = take_over_locked(&connection, path, options, &mut copied);
     if matches!(taken, Ok(Some(_))) {
         // Without the write-ahead log a commit waits for readers.
         wait.for_lock(path, || connection.execute_batch("COMMIT"))?;
     } else {
         // The transaction may be gone already; what failed first is what counts.
         let _ = connection.execute_batch("ROLLBACK");
+        // The file is as it was: a copy of it at each try would fill the disk.
+        if let Some(copy) = copied {
+            let _ = fs::remove_file(copy);
+        }
     }
     taken
 }
 
-fn take_over_locked(connection: &Connection, path: &Path, options: &Options) -> Result<Option<TakenOver>, StoreError> {
+fn take_over_locked(
+    connection: &Connection,
+    path: &Path,
+    options: &Options,
+    copied: &mut Option<PathBuf>,
+) -> Result<Option<TakenOver>, StoreError> {
     let sqlite = |cause: rusqlite::Error| error::sqlite(path, &cause);
     let signature: u32 = connection.query_row("PRAGMA application_id", [], |row| row.get(0)).map_err(sqlite)?;
     if signature == file::APPLICATION_ID {
@@ -168,6 +192,7 @@ fn take_over_locked(connection: &Connection, path: &Path, options: &Options) -> 
     let article = schema(connection).map_err(sqlite)?.article(path)?;
     let mut report = TakenOver { other_columns: article.other_columns, ..TakenOver::default() };
     report.copy = copy_as_it_was(path)?;
+    *copied = Some(report.copy.clone());
 
     for step in options.migrations {
         migrate::apply(connection, step).map_err(sqlite)?;
@@ -289,13 +314,14 @@ fn fate(row: &Row<'_>, id: &EventId, fingerprint: Fingerprint, report: &mut Take
     let matches = row.get_ref(3)?.as_str().is_ok_and(|hex| hex == fingerprint.to_string());
     if !matches {
         remember(&mut report.mismatched, id.as_str().to_owned());
-        return Ok(Taken { state: JobState::Held, reason: REASON_FINGERPRINT });
     }
     let state = row.get_ref(4)?;
     Ok(match state.as_str() {
+        // It may have published: that weighs more than a wrong fingerprint.
+        Ok("en_proceso") => Taken { state: JobState::Held, reason: REASON_RUNNING },
+        _ if !matches => Taken { state: JobState::Held, reason: REASON_FINGERPRINT },
         Ok("pendiente") => Taken { state: JobState::Pending, reason: "" },
         Ok("terminado") => Taken { state: JobState::Done, reason: "" },
-        Ok("en_proceso") => Taken { state: JobState::Held, reason: REASON_RUNNING },
         other => {
             let word = other.map_or_else(|_| format!("{:?}", state.data_type()), str::to_owned);
             remember(&mut report.unknown_states, (id.as_str().to_owned(), word));

@@ -158,17 +158,33 @@ impl Read for Waiting {
     }
 }
 
+/// Whether a file is empty or ends with a line feed. A pipe is taken as empty.
+fn ends_a_line(file: &File) -> io::Result<bool> {
+    use std::os::unix::fs::FileExt as _;
+    let metadata = file.metadata()?;
+    if !metadata.is_file() || metadata.len() == 0 {
+        return Ok(true);
+    }
+    let mut last = [0];
+    file.read_exact_at(&mut last, metadata.len() - 1)?;
+    Ok(last == *b"\n")
+}
+
 /// The file of refused lines, made when the first comes, private, and appended to: what an earlier run left is not lost.
 pub(super) struct Rejects {
     path: PathBuf,
     file: Option<io::BufWriter<File>>,
+    /// Whether what was written last ended a line.
+    at_line_start: bool,
+    /// Nothing of the present input was written yet.
+    at_input_start: bool,
     /// What could not be written; said when the command ends.
     failed: Option<io::Error>,
 }
 
 impl Rejects {
     pub(super) fn new(path: PathBuf) -> Self {
-        Self { path, file: None, failed: None }
+        Self { path, file: None, at_line_start: true, at_input_start: true, failed: None }
     }
 
     /// Appends. After a failure nothing more is written.
@@ -185,11 +201,23 @@ impl Rejects {
         let file = match &mut self.file {
             Some(file) => file,
             place => {
-                let file = fs::OpenOptions::new().append(true).create(true).mode(0o600).open(&self.path)?;
+                let file = fs::OpenOptions::new().read(true).append(true).create(true).mode(0o600).open(&self.path)?;
+                self.at_line_start = ends_a_line(&file)?;
                 place.insert(io::BufWriter::new(file))
             }
         };
+        if !self.at_line_start && self.at_input_start {
+            // What an earlier run or input left unended must not swallow this line.
+            io::Write::write_all(file, b"\n")?;
+        }
+        self.at_input_start = false;
+        self.at_line_start = raw.ends_with(b"\n");
         io::Write::write_all(file, raw)
+    }
+
+    /// Another input follows: its lines do not go on with what the last one left unended.
+    pub(super) const fn next_input(&mut self) {
+        self.at_input_start = true;
     }
 
     /// Hands what is buffered to the operating system.

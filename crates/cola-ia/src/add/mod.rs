@@ -54,7 +54,11 @@ pub fn run(session: &Session, options: &AddOptions, settings: &Settings) -> Resu
     drop(gate);
     progress.finish();
     let mut tally = answered.tally;
-    let read = if failed.is_some() || interrupt.came() { None } else { Some(reading.finish(session, &mut tally)?) };
+    let read = if failed.is_some() || interrupt.came() {
+        reading.abandon().map(|()| None)
+    } else {
+        reading.finish(session, &mut tally).map(Some)
+    };
     session.note(&tally.summary(options.dry_run));
     if let Some(problem) = failed {
         return Err(problem);
@@ -62,6 +66,7 @@ pub fn run(session: &Session, options: &AddOptions, settings: &Settings) -> Resu
     if interrupt.came() {
         return Err(Problem::from_store(&StoreError::new(cola_ia_core::store::ErrorKind::Unavailable, "interrupted")));
     }
+    let read = read?;
     tally.hints(options, settings).iter().for_each(|hint| session.hint(hint));
     Ok(if read.is_some_and(|read| read.broken) { Exit::Failed } else { tally.exit(options.fail_on_conflict) })
 }
@@ -114,8 +119,7 @@ impl<'a> Answered<'a> {
             });
             let committed = Self::commit(gate, queue, &answers);
             drop(answers);
-            // A panic there was reported by its own message.
-            let said = saying.join().unwrap_or(Ok(()));
+            let said = saying.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
             committed.and(said)
         })
     }

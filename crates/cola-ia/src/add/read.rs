@@ -21,7 +21,11 @@ use crate::print::safe_line;
 pub(super) struct Reading {
     thread: JoinHandle<()>,
     told: Arc<Mutex<Told>>,
+    rejects: SharedRejects,
 }
+
+/// Apart from what the thread tells at its end: whoever stops before that keeps what was refused.
+type SharedRejects = Arc<Mutex<Option<Rejects>>>;
 
 #[derive(Default)]
 struct Told {
@@ -29,7 +33,15 @@ struct Told {
     ended: Vec<(Arc<str>, InputEnd)>,
     /// Inputs that could not be opened any more.
     unopened: Vec<Problem>,
-    rejects: Option<Rejects>,
+}
+
+/// Ends the queue whatever happens to the thread that reads: who commits must not wait for ever.
+struct EndsQueue(Arc<Queue>);
+
+impl Drop for EndsQueue {
+    fn drop(&mut self) {
+        self.0.end();
+    }
 }
 
 /// How the reading went.
@@ -41,7 +53,8 @@ pub(super) struct Read {
 impl Reading {
     /// Starts the thread. It ends the queue when the last input ends.
     pub(super) fn start(options: &AddOptions, settings: &Settings, queue: &Arc<Queue>, bytes: &Arc<AtomicU64>) -> Self {
-        let told = Arc::new(Mutex::new(Told { rejects: options.rejects.clone().map(Rejects::new), ..Told::default() }));
+        let told = Arc::new(Mutex::new(Told::default()));
+        let rejects: SharedRejects = Arc::new(Mutex::new(options.rejects.clone().map(Rejects::new)));
         let intake_settings = intake::Settings {
             max_line_bytes: settings.max_line_bytes,
             max_text_bytes: settings.max_text_bytes,
@@ -50,7 +63,8 @@ impl Reading {
             ..intake::Settings::default()
         };
         let (inputs, queue, bytes, tell) =
-            (options.inputs.clone(), Arc::clone(queue), Arc::clone(bytes), Arc::clone(&told));
+            (options.inputs.clone(), EndsQueue(Arc::clone(queue)), Arc::clone(bytes), Arc::clone(&told));
+        let refused = Arc::clone(&rejects);
         let thread = std::thread::Builder::new()
             .name("reader".into())
             .spawn(move || {
@@ -64,8 +78,9 @@ impl Reading {
                             continue;
                         }
                     };
-                    queue.set_eager(opened.trickles);
-                    let mut sink = ToQueue { queue: &queue, rejects: told.rejects.as_mut(), eager: opened.trickles };
+                    queue.0.set_eager(opened.trickles);
+                    let mut sink = ToQueue { queue: &queue.0, rejects: &refused, eager: opened.trickles };
+                    sink.with_rejects(Rejects::next_input);
                     let end = read_input(&opened.name, opened.bytes, &intake_settings, &bytes, &mut sink);
                     let stopped = end.stopped;
                     told.ended.push((opened.name, end));
@@ -73,10 +88,9 @@ impl Reading {
                         break;
                     }
                 }
-                queue.end();
             })
             .expect("the operating system gives a thread");
-        Self { thread, told }
+        Self { thread, told, rejects }
     }
 
     /// Says what is to be said about the inputs, after the queue has ended.
@@ -84,9 +98,10 @@ impl Reading {
     /// # Errors
     /// The rejects could not be written.
     pub(super) fn finish(self, session: &Session, tally: &mut Tally) -> Result<Read, Problem> {
-        // A panic there was reported by its own message; the queue is then never ended, and nobody comes here.
-        let _ = self.thread.join();
-        let mut told = self.told.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Err(panic) = self.thread.join() {
+            std::panic::resume_unwind(panic);
+        }
+        let told = self.told.lock().unwrap_or_else(PoisonError::into_inner);
         let mut broken = !told.unopened.is_empty();
         told.unopened.iter().for_each(|problem| session.problem(problem));
         for (name, end) in &told.ended {
@@ -100,15 +115,36 @@ impl Reading {
                 session.note(&message);
             }
         }
-        told.rejects.take().map_or(Ok(()), Rejects::finish)?;
+        keep_rejects(&self.rejects)?;
         Ok(Read { broken })
     }
+
+    /// Leaves the thread to itself, which may be waiting for input for ever, and keeps the lines that it refused so far.
+    ///
+    /// # Errors
+    /// They could not be written.
+    pub(super) fn abandon(self) -> Result<(), Problem> {
+        keep_rejects(&self.rejects)
+    }
+}
+
+fn keep_rejects(rejects: &SharedRejects) -> Result<(), Problem> {
+    let taken = rejects.lock().unwrap_or_else(PoisonError::into_inner).take();
+    taken.map_or(Ok(()), Rejects::finish)
 }
 
 struct ToQueue<'a> {
     queue: &'a Queue,
-    rejects: Option<&'a mut Rejects>,
+    rejects: &'a SharedRejects,
     eager: bool,
+}
+
+impl ToQueue<'_> {
+    fn with_rejects(&self, act: impl FnOnce(&mut Rejects)) {
+        if let Some(rejects) = self.rejects.lock().unwrap_or_else(PoisonError::into_inner).as_mut() {
+            act(rejects);
+        }
+    }
 }
 
 impl Sink for ToQueue<'_> {
@@ -117,12 +153,12 @@ impl Sink for ToQueue<'_> {
     }
 
     fn rejected(&mut self, raw: &[u8]) {
-        if let Some(rejects) = &mut self.rejects {
+        self.with_rejects(|rejects| {
             rejects.write(raw);
             // What came through a pipe cannot be read again.
             if self.eager {
                 rejects.flush();
             }
-        }
+        });
     }
 }

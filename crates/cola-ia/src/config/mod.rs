@@ -112,6 +112,7 @@ impl Settings {
     /// # Errors
     /// The first value that is not what its setting takes, an unknown key, a file that cannot be read.
     pub fn load(flags: &Flags, environment: &Environment, named: NamedFile) -> Result<Self, Problem> {
+        refuse_server(environment)?;
         let file = file::read(flags.config.as_deref(), environment, named)?;
         let mut resolved = Vec::with_capacity(SETTINGS.len());
         for setting in &SETTINGS {
@@ -138,6 +139,16 @@ impl Settings {
             file,
             warnings,
         }
+    }
+}
+
+/// Whoever names a server wants events there: they must not end up in a file here.
+fn refuse_server(environment: &Environment) -> Result<(), Problem> {
+    const SERVER_VAR: &str = "COLA_IA_SERVER";
+    match environment.var(SERVER_VAR) {
+        None => Ok(()),
+        Some(_) => Err(Problem::usage(Message::new("fault-server").with("variable", SERVER_VAR))
+            .hint(Message::new("fault-server-hint").with("variable", SERVER_VAR))),
     }
 }
 

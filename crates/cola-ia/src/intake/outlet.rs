@@ -7,6 +7,7 @@ use std::sync::Arc;
 
 use cola_ia_core::event::{Delivery, Origin};
 use cola_ia_core::intake::{Intake, Refusal, RefusalCode};
+use cola_ia_core::limits::REFUSALS_ONE_BY_ONE;
 
 use super::Sink;
 use super::parse::{ParseRefusal, ParsedLine};
@@ -125,21 +126,27 @@ impl<'s, S: Sink> Outlet<'s, S> {
     }
 
     pub(super) fn idle(&mut self) {
+        self.tell_counted();
         if !self.stopped {
             self.stopped = self.sink.idle().is_break();
         }
     }
 
-    /// Hands over the refusals that were only counted, in the order of their codes.
     pub(super) fn finish(mut self) -> Passed {
-        for refusal in std::mem::take(&mut self.counted).into_values() {
-            self.pass(Intake::Refusal(refusal));
-        }
+        self.tell_counted();
         Passed {
             delivered: self.delivered,
             refused_lines: self.refused_lines,
             unfinished: self.unfinished,
             stopped: self.stopped,
+        }
+    }
+
+    /// Hands over the refusals that were only counted, in the order of their codes: when the input is silent, when it ends,
+    /// and when there are many, so that a stop never leaves more than that untold.
+    fn tell_counted(&mut self) {
+        for refusal in std::mem::take(&mut self.counted).into_values() {
+            self.pass(Intake::Refusal(refusal));
         }
     }
 
@@ -158,6 +165,9 @@ impl<'s, S: Sink> Outlet<'s, S> {
                 // What they are about is not the same thing.
                 many.column = None;
                 many.detail.clear();
+                if many.count >= REFUSALS_ONE_BY_ONE {
+                    self.tell_counted();
+                }
             }
         }
     }

@@ -429,7 +429,7 @@ impl<'a> Gate<'a> {
                         tally.add(Some(*source), Verdict::Duplicate, 1);
                         (Verdict::Duplicate, Some(event), None)
                     } else {
-                        let conflict = deliveries.conflict(number, event, delivery)?;
+                        let conflict = deliveries.conflict(number, event, *source, delivery)?;
                         tally.add(Some(*source), Verdict::Conflict, 1);
                         (Verdict::Conflict, Some(event), Some(conflict))
                     }
@@ -450,13 +450,14 @@ impl<'a> Gate<'a> {
         if repeated.is_empty() {
             return Ok(());
         }
-        let head = "INSERT OR FAIL INTO deliveries (seq, event, verdict, received_at, time, type) VALUES ";
-        let mut insert = Rows::new(self.connection, head, "(?, ?, 'duplicate', ?, ?, ?)", "")?;
+        let head = "INSERT OR FAIL INTO deliveries (seq, event, source, verdict, received_at, time, type) VALUES ";
+        let mut insert = Rows::new(self.connection, head, "(?, ?, ?, 'duplicate', ?, ?, ?)", "")?;
         for chunk in repeated.chunks(Rows::MANY) {
             insert.execute(chunk, |row, (number, event, delivery)| {
                 let (time, event_type) = said(delivery);
                 row.bind(*number)?;
                 row.bind(*event)?;
+                row.bind(self.sources[(*number - self.first) as usize])?;
                 row.bind(self.now.as_micros())?;
                 row.bind(time)?;
                 row.bind(event_type)
@@ -522,8 +523,8 @@ impl<'a> Deliveries<'a> {
                  RETURNING number",
             )?,
             in_conflict: connection.prepare_cached(
-                "INSERT INTO deliveries (seq, event, verdict, received_at, time, type, conflict, origin)
-                 VALUES (?1, ?2, 'conflict', ?3, ?4, ?5, ?6, ?7)",
+                "INSERT INTO deliveries (seq, event, source, verdict, received_at, time, type, conflict, origin)
+                 VALUES (?1, ?2, ?3, 'conflict', ?4, ?5, ?6, ?7, ?8)",
             )?,
             refusal: connection.prepare_cached(
                 "INSERT INTO deliveries (seq, verdict, received_at, code, detail, origin, count)
@@ -532,7 +533,7 @@ impl<'a> Deliveries<'a> {
         })
     }
 
-    fn conflict(&mut self, number: i64, event: i64, delivery: &Delivery) -> rusqlite::Result<u32> {
+    fn conflict(&mut self, number: i64, event: i64, source: i64, delivery: &Delivery) -> rusqlite::Result<u32> {
         let (time, event_type) = said(delivery);
         let now = self.now.as_micros();
         let content = &delivery.content;
@@ -542,7 +543,7 @@ impl<'a> Deliveries<'a> {
                 row.get(0)
             })?;
         let origin = delivery.origin.to_string();
-        self.in_conflict.execute(params![number, event, now, time, event_type, conflict, origin])?;
+        self.in_conflict.execute(params![number, event, source, now, time, event_type, conflict, origin])?;
         Ok(conflict)
     }
 

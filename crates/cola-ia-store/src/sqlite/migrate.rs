@@ -10,8 +10,10 @@ use super::{copy, error, file};
 use crate::migration::{Migration, Plan, plan};
 
 /// The schema's steps. Shipped ones are never edited.
-pub(super) const MIGRATIONS: &[Migration] =
-    &[Migration { version: 1, name: "gate", sql: include_str!("../../migrations/sqlite/0001_gate.sql") }];
+pub(super) const MIGRATIONS: &[Migration] = &[
+    Migration { version: 1, name: "gate", sql: include_str!("../../migrations/sqlite/0001_gate.sql") },
+    Migration { version: 2, name: "keeping", sql: include_str!("../../migrations/sqlite/0002_keeping.sql") },
+];
 
 /// What was done to a store of an older program.
 #[derive(Debug, Clone, PartialEq, Eq)]

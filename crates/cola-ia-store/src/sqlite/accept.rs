@@ -11,7 +11,7 @@ use cola_ia_core::intake::{DeliveryNumber, EventNumber, Intake, Refusal};
 use cola_ia_core::limits::BATCH_MAX_EVENTS;
 use cola_ia_core::store::{Accepted, ErrorKind, OpId, Receipt, StoreError};
 use cola_ia_core::verdict::Verdict;
-use rusqlite::{CachedStatement, Connection, OptionalExtension as _, params};
+use rusqlite::{CachedStatement, Connection, OptionalExtension as _, Row, params};
 
 use siphasher::sip::SipHasher13;
 
@@ -167,6 +167,9 @@ struct Candidate {
     index: u32,
 }
 
+/// Stored events that are compared with at once.
+const COMPARED_AT_ONCE: usize = 16 * Rows::MANY;
+
 struct Gate<'a> {
     connection: &'a Connection,
     packing: Packing,
@@ -176,7 +179,7 @@ struct Gate<'a> {
     now: Timestamp,
     /// The number of the batch's first member.
     first: i64,
-    events: Rows<'a>,
+    events: Events<'a>,
 }
 
 impl<'a> Gate<'a> {
@@ -194,12 +197,7 @@ impl<'a> Gate<'a> {
             sources: sources(connection, batch)?,
             now: scope.clock.now(),
             first,
-            events: Rows::new(
-                connection,
-                "SELECT seq, source, id, fingerprint FROM events WHERE seq IN (VALUES ",
-                "(?)",
-                ") ORDER BY seq",
-            )?,
+            events: Events::new(connection)?,
         })
     }
 
@@ -249,7 +247,7 @@ impl<'a> Gate<'a> {
         identities::take(self.connection, self.packing, &taken)?;
         // Events are stored in the order of arrival; so are most repetitions.
         held.sort_unstable();
-        for chunk in held.chunks(Rows::MANY) {
+        for chunk in held.chunks(COMPARED_AT_ONCE) {
             self.compare(chunk, &mut fates, &mut displaced)?;
         }
         displaced.sort_unstable_by_key(|candidate| candidate.index);
@@ -280,23 +278,19 @@ impl<'a> Gate<'a> {
     ) -> rusqlite::Result<()> {
         let (batch, sources) = (self.batch, &self.sources);
         let mut waiting = chunk.iter().peekable();
-        self.events.query(
-            chunk,
-            |row, (holder, _)| row.bind(*holder),
-            |row| {
-                let event: i64 = row.get(0)?;
-                while let Some((_, candidate)) = waiting.next_if(|(holder, _)| *holder == event) {
-                    let index = candidate.index as usize;
-                    let Some(mine) = delivery_at(batch, i64::from(candidate.index)) else { continue };
-                    if row.get::<_, i64>(1)? == sources[index] && row.get_ref(2)?.as_str()? == mine.id.as_str() {
-                        fates[index] = Fate::Known(event, Fingerprint(row.get(3)?));
-                    } else {
-                        displaced.push(*candidate);
-                    }
+        self.events.read(chunk, |row| {
+            let event: i64 = row.get(0)?;
+            while let Some((_, candidate)) = waiting.next_if(|(holder, _)| *holder == event) {
+                let index = candidate.index as usize;
+                let Some(mine) = delivery_at(batch, i64::from(candidate.index)) else { continue };
+                if row.get::<_, i64>(1)? == sources[index] && row.get_ref(2)?.as_str()? == mine.id.as_str() {
+                    fates[index] = Fate::Known(event, Fingerprint(row.get(3)?));
+                } else {
+                    displaced.push(*candidate);
                 }
-                Ok(())
-            },
-        )?;
+            }
+            Ok(())
+        })?;
         match waiting.next() {
             None => Ok(()),
             Some((holder, _)) => Err(super::row::unexpected("slot of a missing event", &holder.to_string())),
@@ -423,6 +417,40 @@ impl<'a> Gate<'a> {
                 row.bind(time)?;
                 row.bind(event_type)
             })?;
+        }
+        Ok(())
+    }
+}
+
+/// Reads the events that hold slots.
+struct Events<'a> {
+    each: Rows<'a>,
+    stretch: CachedStatement<'a>,
+}
+
+impl<'a> Events<'a> {
+    fn new(connection: &'a Connection) -> rusqlite::Result<Self> {
+        let select = "SELECT seq, source, id, fingerprint FROM events WHERE seq";
+        Ok(Self {
+            each: Rows::new(connection, &format!("{select} IN (VALUES "), "(?)", ") ORDER BY seq")?,
+            stretch: connection.prepare_cached(&format!("{select} BETWEEN ?1 AND ?2 ORDER BY seq"))?,
+        })
+    }
+
+    /// In the order of their numbers, and perhaps others between them: where they lie close together, as the repetitions of a
+    /// file do, reading on costs less than asking for each.
+    fn read(
+        &mut self,
+        holders: &[(i64, Candidate)],
+        mut take: impl FnMut(&Row<'_>) -> rusqlite::Result<()>,
+    ) -> rusqlite::Result<()> {
+        let (Some((first, _)), Some((last, _))) = (holders.first(), holders.last()) else { return Ok(()) };
+        if last - first > 2 * holders.len() as i64 {
+            return self.each.query(holders, |row, (holder, _)| row.bind(*holder), take);
+        }
+        let mut rows = self.stretch.query((first, last))?;
+        while let Some(row) = rows.next()? {
+            take(row)?;
         }
         Ok(())
     }

@@ -25,9 +25,9 @@ pub struct Packing {
     pub block: usize,
     /// From so many on, slots are looked up by reading a level through, and what enters goes to the recent blocks.
     pub large: usize,
-    /// Most young ones; they are counted each time so many events have entered.
+    /// Most young ones, about.
     pub young: i64,
-    /// See `young`.
+    /// The young are counted when one in so many enters.
     pub counted_every: i64,
     /// Recent blocks that may always be there.
     pub recent_min: i64,
@@ -127,15 +127,17 @@ pub(super) fn holders(connection: &Connection, packing: Packing, slots: &[i64]) 
 /// Gives slots, all free, to their events. The slots rise and differ.
 pub(super) fn take(connection: &Connection, packing: Packing, entries: &[Identity]) -> rusqlite::Result<()> {
     debug_assert!(entries.is_sorted_by(|a, b| a.slot < b.slot), "slots rise and differ");
-    let Some(newest) = entries.iter().map(|entry| entry.event).max() else { return Ok(()) };
+    if entries.is_empty() {
+        return Ok(());
+    }
     if entries.len() < packing.large {
         let mut insert = Rows::new(connection, "INSERT OR FAIL INTO identities (slot, event) VALUES ", "(?, ?)", "")?;
         insert.execute(entries, |row, entry| {
             row.bind(entry.slot)?;
             row.bind(entry.event)
         })?;
-        let oldest = entries.iter().map(|entry| entry.event).min().unwrap_or(newest);
-        if oldest / packing.counted_every == (newest + 1) / packing.counted_every {
+        // Slots are random, so this is a draw that no pattern of deliveries can avoid.
+        if entries.iter().all(|entry| entry.slot % packing.counted_every != 0) {
             return Ok(());
         }
         let young: i64 =
@@ -553,7 +555,7 @@ mod tests {
     fn the_young_are_packed_when_they_are_many() {
         let packing = Packing { young: 100, counted_every: 10, ..Packing::TINY };
         let connection = grow(packing, u64::MAX, 3, 1_000, 1);
-        assert!(rows(&connection, "identities") <= 110, "{}", rows(&connection, "identities"));
+        assert!(rows(&connection, "identities") <= 160, "{}", rows(&connection, "identities"));
         assert!(rows(&connection, "identities_settled") > 10);
     }
 

@@ -14,6 +14,7 @@ use async_trait::async_trait;
 
 use crate::clock::{Clock, Entropy, Timestamp};
 use crate::event::{EventType, Fingerprint, Source};
+use crate::filter::Filter;
 use crate::intake::{DeliveryNumber, EventNumber, Intake};
 use crate::job::JobState;
 use crate::verdict::Verdict;
@@ -63,15 +64,6 @@ pub enum Preview {
     Unknown,
     /// The store knows it, or refuses it: this is the verdict.
     Known(Verdict),
-}
-
-/// Which jobs [`Store::jobs`] lists. Empty: all.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct JobFilter {
-    /// Only of this source.
-    pub source: Option<Source>,
-    /// Only in one of these states; empty: in any.
-    pub states: Vec<JobState>,
 }
 
 /// One page of a list, highest number first. What is committed while pages are read may be missed or not: a page is a look,
@@ -209,9 +201,13 @@ pub trait Store: Send + Sync {
 
     /// One page of jobs, highest number first. A limit outside of 1 to 1,000 is taken as the nearer of the two.
     ///
+    /// Of the filter, sources, states, types, times and reasons are asked; times are when the event was received. Where the
+    /// filter lets little through, a page may come short, even empty, and with a `next`: a call looks at a bounded number of
+    /// jobs.
+    ///
     /// # Errors
     /// `Unavailable`, `Corrupt`.
-    async fn jobs(&self, filter: JobFilter, page: PageRequest) -> Result<JobPage, StoreError>;
+    async fn jobs(&self, filter: Filter, page: PageRequest) -> Result<JobPage, StoreError>;
 }
 
 /// What a caller can do about an error.

@@ -10,10 +10,9 @@ use std::time::{Duration, Instant};
 
 use cola_ia_core::clock::Timestamp;
 use cola_ia_core::event::Source;
+use cola_ia_core::filter::Filter;
 use cola_ia_core::intake::{DeliveryNumber, Intake, Refusal, RefusalCode};
-use cola_ia_core::store::{
-    Accepted, EventHistory, JobFilter, JobPage, JobSummary, OpId, PageRequest, Preview, Store, StoreError,
-};
+use cola_ia_core::store::{Accepted, EventHistory, JobPage, JobSummary, OpId, PageRequest, Preview, Store, StoreError};
 
 use crate::clock::{ManualClock, SeededEntropy};
 
@@ -192,7 +191,7 @@ impl Scratch {
     ///
     /// # Errors
     /// The store's.
-    pub fn jobs(&self, filter: JobFilter, page: PageRequest) -> Result<JobPage, StoreError> {
+    pub fn jobs(&self, filter: Filter, page: PageRequest) -> Result<JobPage, StoreError> {
         block_on(self.store().jobs(filter, page))
     }
 
@@ -204,7 +203,7 @@ impl Scratch {
         let mut all = Vec::new();
         let mut below = None;
         loop {
-            let page = self.jobs(JobFilter::default(), PageRequest { below, limit: 1_000 })?;
+            let page = self.jobs(Filter::default(), PageRequest { below, limit: 1_000 })?;
             all.extend(page.jobs);
             match (page.next, below) {
                 (None, _) => return Ok(all),

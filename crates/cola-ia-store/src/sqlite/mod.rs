@@ -5,6 +5,7 @@
 
 mod accept;
 mod checkpoint;
+mod conditions;
 mod connection;
 mod copy;
 mod create;
@@ -19,7 +20,9 @@ mod reader;
 mod row;
 mod rows;
 mod slot;
+mod stretch;
 mod take_over;
+mod time_range;
 mod writer;
 
 use std::io;
@@ -30,10 +33,9 @@ use std::time::Duration;
 use async_trait::async_trait;
 use cola_ia_core::clock::{Clock, Entropy, SystemClock, SystemEntropy};
 use cola_ia_core::event::Source;
+use cola_ia_core::filter::Filter;
 use cola_ia_core::intake::Intake;
-use cola_ia_core::store::{
-    Accepted, ErrorKind, EventHistory, JobFilter, JobPage, OpId, PageRequest, Preview, Store, StoreError,
-};
+use cola_ia_core::store::{Accepted, ErrorKind, EventHistory, JobPage, OpId, PageRequest, Preview, Store, StoreError};
 use rusqlite::Connection;
 
 pub use connection::{Patience, Quiet};
@@ -251,7 +253,7 @@ impl Store for SqliteStore {
         self.reader.call(move |sight| find_events::find_events(sight, source.as_ref(), &id)).await
     }
 
-    async fn jobs(&self, filter: JobFilter, page: PageRequest) -> Result<JobPage, StoreError> {
+    async fn jobs(&self, filter: Filter, page: PageRequest) -> Result<JobPage, StoreError> {
         self.reader.call(move |sight| jobs::jobs(sight, &filter, page)).await
     }
 }

@@ -15,7 +15,10 @@ use cola_ia_core::event::{Delivery, Source};
 use cola_ia_core::filter::Filter;
 use cola_ia_core::intake::{DeliveryNumber, EventNumber, Intake, Refusal, RefusalCode};
 use cola_ia_core::job::JobState;
-use cola_ia_core::store::{Accepted, ErrorKind, EventHistory, JobPage, OpId, PageRequest, Preview, StoreError};
+use cola_ia_core::store::{
+    Accepted, ConflictSummary, DeliverySummary, ErrorKind, EventHistory, JobPage, OpId, PageRequest, Preview,
+    StoreError, Texts,
+};
 use cola_ia_core::verdict::Verdict;
 use proptest::collection::vec;
 use proptest::prelude::{Just, Strategy, any, prop_oneof};
@@ -296,6 +299,8 @@ struct Holdings {
     jobs: Vec<JobPage>,
     events: Vec<EventHistory>,
     refusals: Vec<RecordedRefusal>,
+    deliveries: Vec<DeliverySummary>,
+    conflicts: Vec<ConflictSummary>,
 }
 
 impl From<StoreError> for Answer {
@@ -412,7 +417,16 @@ impl Side {
         for refusal in &mut refusals {
             refusal.number = DeliveryNumber(self.place(refusal.number.0));
         }
-        Ok(Holdings { jobs: self.walk(None, 1_000)?, events, refusals })
+        let mut deliveries = self.scratch.all_deliveries(&Filter::default(), 7)?;
+        for delivery in &mut deliveries {
+            delivery.number = DeliveryNumber(self.place(delivery.number.0));
+            delivery.event = delivery.event.map(|event| self.event_place(event));
+        }
+        let mut conflicts = self.scratch.all_conflicts(&Filter::default(), 3, Texts::Bring)?;
+        for conflict in &mut conflicts {
+            conflict.event = self.event_place(conflict.event);
+        }
+        Ok(Holdings { jobs: self.walk(None, 1_000)?, events, refusals, deliveries, conflicts })
     }
 
     /// The place of a number from 1, or `i64::MIN` for one that the store never gave.

@@ -19,6 +19,8 @@ pub mod filesystem;
 mod find_events;
 mod jobs;
 mod migrate;
+#[cfg(test)]
+mod plans;
 mod preview;
 mod reader;
 mod row;

@@ -240,7 +240,7 @@ pub trait Store: Send + Sync {
     /// `Invalid` (`cursor_unknown`): the request's place was not given by this list. `Unavailable`, `Corrupt`.
     async fn deliveries(&self, filter: Filter, request: ListRequest) -> Result<Page<DeliverySummary>, StoreError>;
 
-    /// One page of conflicts, the one whose content came last for the first time first.
+    /// One page of conflicts, newest first, by when their content came first.
     ///
     /// Of the filter, sources, types, times (of the first reception) and whether they are undecided are asked.
     ///

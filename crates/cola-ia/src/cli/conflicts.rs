@@ -1,0 +1,107 @@
+//! `conflicts`: other contents under known identities, newest first.
+
+use cola_ia_core::filter::Key;
+use cola_ia_core::store::{ConflictSummary, DecisionKind, Store, Texts};
+use cola_ia_wire::ConflictLine;
+use pollster::block_on;
+
+use super::add::push_json;
+use super::jobs::to_the_second;
+use super::list::{ListOptions, next_page};
+use super::show::{decided, difference_lines};
+use super::{Exit, Problem, Session, print};
+use crate::lang::{Arg, Lang, Message};
+use crate::print::{Cell, Paint, Table, id_on_a_line};
+
+/// What the list of conflicts can be asked for.
+pub const KEYS: [Key; 5] = [Key::Source, Key::Type, Key::Since, Key::Until, Key::Undecided];
+
+/// The options of `conflicts`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ConflictsOptions {
+    /// The page.
+    pub list: ListOptions,
+    /// `--diff`
+    pub diff: bool,
+}
+
+/// Prints the page that was asked for.
+///
+/// # Errors
+/// The store's, and that of stdout.
+pub fn run(session: &Session, options: &ConflictsOptions, store: &dyn Store) -> Result<Exit, Problem> {
+    let of_store = |error| Problem::from_store(&error);
+    let (list, lang, colour) = (&options.list, &session.lang, session.colour.stdout);
+    let texts = if options.diff { Texts::Bring } else { Texts::Leave };
+    let ask = |request| block_on(store.conflicts(list.filter.clone(), request, texts));
+    let page = list.gather(ask).map_err(of_store)?;
+    let text = match (list.json, options.diff) {
+        (true, _) => as_json(&page.items),
+        (false, true) => {
+            page.items.iter().map(|conflict| as_block(lang, conflict, colour)).collect::<Vec<_>>().join("\n")
+        }
+        (false, false) => as_table(lang, &page.items, colour),
+    };
+    print(&text)?;
+    if page.items.is_empty() {
+        session.note(&list.nothing(store, "conflicts-none").map_err(of_store)?);
+    } else if !list.json && !options.diff {
+        session.hint(&Message::new("conflicts-diff-hint"));
+    }
+    if let Some(next) = &page.next {
+        session.hint(&next_page(next));
+    }
+    Ok(Exit::Done)
+}
+
+fn as_json(conflicts: &[ConflictSummary]) -> String {
+    let mut out = String::new();
+    for conflict in conflicts {
+        push_json(&mut out, &ConflictLine::new(conflict));
+    }
+    out
+}
+
+fn as_table(lang: &Lang, conflicts: &[ConflictSummary], colour: bool) -> String {
+    let word = |key| lang.word(key);
+    let mut table = Table::new(vec![
+        Cell::new(word("column-first")),
+        Cell::new(word("column-last")),
+        Cell::number(word("column-count")),
+        Cell::new(word("column-decision")),
+        Cell::new(word("column-source")),
+        Cell::number(word("column-number")),
+        Cell::new(word("column-id")),
+    ]);
+    for conflict in conflicts {
+        let decision = conflict.decision.as_ref().map(|decision| decision.kind);
+        let paint = if decision.is_none() { Paint::Alarm } else { Paint::Calm };
+        table.push(vec![
+            Cell::new(to_the_second(conflict.first_at)),
+            Cell::new(to_the_second(conflict.last_at)),
+            Cell::number(conflict.count),
+            Cell::new(decision.map_or("-", DecisionKind::as_str)).painted(paint),
+            Cell::new(conflict.source.as_str()),
+            Cell::number(format!("#{}", conflict.number)),
+            Cell::new(id_on_a_line(&conflict.id)),
+        ]);
+    }
+    table.render(colour)
+}
+
+/// One conflict with the difference of both texts.
+fn as_block(lang: &Lang, conflict: &ConflictSummary, colour: bool) -> String {
+    let id = Paint::Head.on(&id_on_a_line(&conflict.id), colour);
+    let args: &[(&str, Arg<'_>)] = &[("number", conflict.number.into()), ("count", conflict.count.into())];
+    let head = Paint::Alarm.on(&lang.t("show-conflict", args), colour);
+    let mut lines = vec![format!("{id}  {}  {head}", conflict.source)];
+    let (first, last) = (conflict.first_at.to_rfc3339(), conflict.last_at.to_rfc3339());
+    lines.push(format!("  {}", lang.t("conflicts-times", &[("first", first.into()), ("last", last.into())])));
+    lines.extend(conflict.decision.as_ref().map(|decision| format!("  {}", decided(decision).in_prose(lang))));
+    let texts = conflict.texts.clone().unwrap_or_default();
+    match (&texts.event, &texts.conflict) {
+        (Some(ours), Some(theirs)) => lines.extend(difference_lines(lang, ours, theirs, colour)),
+        _ => lines.push(format!("  {}", lang.t("conflicts-texts-gone", &[]))),
+    }
+    lines.join("\n") + "\n"
+}

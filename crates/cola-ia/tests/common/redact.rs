@@ -1,7 +1,7 @@
 //! What is another in each run, taken out of what a snapshot keeps.
 
 /// Instants of this run become `TIME`, lengths of time that depend on it `LENGTH`, and how long ago the provider's instant
-/// was `LATE`. Where a length was, columns are no longer as wide as they were: spaces in a row become two.
+/// was `LATE`. Where either was, columns are no longer as wide as they were: spaces in a row become two.
 pub(crate) fn redacted(text: &str) -> String {
     let mut lines = Vec::new();
     for line in text.lines() {
@@ -20,7 +20,7 @@ pub(crate) fn redacted(text: &str) -> String {
             line.replace_range(late + "TIME  ".len().., "(LATE)");
         }
         let without = without_lengths(&line);
-        let is_head = ["RETRASO", "LATE  "].iter().any(|head| line.contains(head));
+        let is_head = ["RETRASO", "LATE  ", "TIME  "].iter().any(|head| line.contains(head));
         lines.push(if without == line && !is_head { line } else { collapsed(&without) });
     }
     lines.join("\n")

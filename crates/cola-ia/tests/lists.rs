@@ -349,6 +349,36 @@ fn tail_ends_when_nobody_reads_it() {
     assert_eq!(code(&child.wait_with_output().unwrap()), 0);
 }
 
+#[test]
+fn a_tail_that_nobody_reads_holds_no_log_back() {
+    let place = Place::new().with("COLA_IA_LANG", "en");
+    add(&place, "first");
+    // Its pipe is full after some hundreds of lines, and it waits with the rest.
+    let mut stuck = place.start(&["tail", "--json"]);
+    let mut stdout = BufReader::new(stuck.stdout.take().unwrap());
+    stdout.read_line(&mut String::new()).unwrap();
+    place.write("many.jsonl", common::input::numbered("e", 20_000));
+    check_exit(&place.run(&["add", "many.jsonl", "--quiet"]), 0);
+    std::thread::sleep(Duration::from_secs(1));
+    assert!(stuck.try_wait().unwrap().is_none());
+    let store = Connection::open(place.store()).unwrap();
+    store.execute("UPDATE jobs SET reason = 'x'", []).unwrap();
+    let busy: i64 = store.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |row| row.get(0)).unwrap();
+    assert_eq!(busy, 0, "somebody reads");
+    assert_eq!(std::fs::metadata(place.path("cola_ia.sqlite3-wal")).unwrap().len(), 0);
+    // Whoever reads on gets all of it, each once.
+    let mut seen = 1;
+    let mut line = String::new();
+    while seen < 20_001 {
+        line.clear();
+        assert!(stdout.read_line(&mut line).unwrap() > 0);
+        seen += 1;
+    }
+    assert!(line.contains("e-19999") || line.contains("19999"), "{line}");
+    signal(&stuck, Signal::SIGTERM);
+    assert_eq!(stuck.wait().unwrap().code(), Some(130));
+}
+
 /// Ticks of processor time, user and system.
 fn ticks(child: &Child) -> u64 {
     let stat = std::fs::read_to_string(format!("/proc/{}/stat", child.id())).unwrap();

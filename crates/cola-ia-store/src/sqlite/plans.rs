@@ -102,10 +102,10 @@ fn filters() -> Vec<Filter> {
 fn overheard(connection: &mut Connection, run: impl FnOnce(&Sight<'_>)) -> BTreeSet<String> {
     let slots = slots("store".as_ref(), connection).unwrap();
     let heard = Arc::new(Mutex::new(BTreeSet::new()));
-    let hears = Arc::clone(&heard);
+    let listener = Arc::clone(&heard);
     let hear = move |event: TraceEvent<'_>| {
         if let TraceEvent::Stmt(_, sql) = event {
-            hears.lock().unwrap().insert(sql.to_owned());
+            listener.lock().unwrap().insert(sql.to_owned());
         }
     };
     connection.trace_v2(TraceEventCodes::SQLITE_TRACE_STMT, Some(hear)).unwrap();

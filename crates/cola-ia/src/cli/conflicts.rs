@@ -1,7 +1,7 @@
 //! `conflicts`: other contents under known identities, newest first.
 
 use cola_ia_core::filter::Key;
-use cola_ia_core::store::{ConflictSummary, DecisionKind, Store, Texts};
+use cola_ia_core::store::{ConflictSummary, Cursor, DecisionKind, ListRequest, Store, Texts};
 use cola_ia_wire::ConflictLine;
 use pollster::block_on;
 
@@ -32,26 +32,50 @@ pub struct ConflictsOptions {
 pub fn run(session: &Session, options: &ConflictsOptions, store: &dyn Store) -> Result<Exit, Problem> {
     let of_store = |error| Problem::from_store(&error);
     let (list, lang, colour) = (&options.list, &session.lang, session.colour.stdout);
-    let texts = if options.diff { Texts::Bring } else { Texts::Leave };
-    let ask = |request| block_on(store.conflicts(list.filter.clone(), request, texts));
-    let page = list.gather(ask).map_err(of_store)?;
-    let text = match (list.json, options.diff) {
-        (true, _) => as_json(&page.items),
-        (false, true) => {
-            page.items.iter().map(|conflict| as_block(lang, conflict, colour)).collect::<Vec<_>>().join("\n")
+    let next = if options.diff {
+        print_with_texts(session, list, store)?
+    } else {
+        let ask = |request| block_on(store.conflicts(list.filter.clone(), request, Texts::Leave));
+        let page = list.gather(ask).map_err(of_store)?;
+        print(&if list.json { as_json(&page.items) } else { as_table(lang, &page.items, colour) })?;
+        if page.items.is_empty() {
+            session.note(&list.nothing(store, "conflicts-none").map_err(of_store)?);
+        } else if !list.json {
+            session.hint(&Message::new("conflicts-diff-hint"));
         }
-        (false, false) => as_table(lang, &page.items, colour),
+        page.next
     };
-    print(&text)?;
-    if page.items.is_empty() {
-        session.note(&list.nothing(store, "conflicts-none").map_err(of_store)?);
-    } else if !list.json && !options.diff {
-        session.hint(&Message::new("conflicts-diff-hint"));
-    }
-    if let Some(next) = &page.next {
+    if let Some(next) = &next {
         session.hint(&next_page(next));
     }
     Ok(Exit::Done)
+}
+
+/// Prints part after part, as the store gives them: texts are long, and all of a page need not be there at once.
+fn print_with_texts(session: &Session, list: &ListOptions, store: &dyn Store) -> Result<Option<Cursor>, Problem> {
+    let of_store = |error| Problem::from_store(&error);
+    let (mut after, mut printed) = (list.after.clone(), 0);
+    loop {
+        let request = ListRequest { after, limit: list.limit - printed };
+        let part = block_on(store.conflicts(list.filter.clone(), request, Texts::Bring)).map_err(of_store)?;
+        for conflict in &part.items {
+            let text = if list.json {
+                as_json(std::slice::from_ref(conflict))
+            } else {
+                let between = if printed > 0 { "\n" } else { "" };
+                format!("{between}{}", as_block(&session.lang, conflict, session.colour.stdout))
+            };
+            print(&text)?;
+            printed += 1;
+        }
+        if part.next.is_none() || printed >= list.limit {
+            if printed == 0 {
+                session.note(&list.nothing(store, "conflicts-none").map_err(of_store)?);
+            }
+            return Ok(part.next);
+        }
+        after = part.next;
+    }
 }
 
 fn as_json(conflicts: &[ConflictSummary]) -> String {

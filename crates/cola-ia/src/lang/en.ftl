@@ -165,6 +165,11 @@ examples-tail =
     cola-ia tail
     cola-ia tail -n 0 --verdict conflict,invalid
     cola-ia tail --source form --json
+exit-codes-tail =
+    0    nobody reads its output any more
+    1    what stands at the store's path cannot be read
+    2    the command or a setting is not understood; nothing was attempted
+    130  interrupted
 
 about-config = Show or check the settings
 about-config-long =
@@ -235,7 +240,7 @@ arg-state = Only in these states: pendiente, en_proceso, terminado, fallido, ret
 arg-type = Only of these types
 arg-since = Only what was received from then on: an age such as 15m, 24h or 7d, a date (UTC), or an RFC 3339 instant
 arg-until = Only what was received before then; a date is meant with the day itself
-arg-filter = The same and more as words key=value: "source=web state=failed,held since=24h"
+arg-filter = The same and more as words key=value: "source=web,form since=24h"
 arg-limit = At most so many, up to 1000 [default: 50]
 arg-after-place = The next page: the place that the page before named
 arg-verdict = Only with these verdicts: nuevo, repetido, conflicto, inválido (or new, duplicate, conflict, invalid)

@@ -166,6 +166,11 @@ examples-tail =
     cola-ia tail
     cola-ia tail -n 0 --verdict conflicto,inválido
     cola-ia tail --source formulario --json
+exit-codes-tail =
+    0    ya nadie lee su salida
+    1    no se puede leer lo que hay en la ruta del almacén
+    2    no se entiende el comando o un ajuste; no se intentó nada
+    130  interrumpido
 
 about-config = Muestra o revisa los ajustes
 about-config-long =
@@ -236,7 +241,7 @@ arg-state = Solo en estos estados: pendiente, en_proceso, terminado, fallido, re
 arg-type = Solo de estos tipos
 arg-since = Solo lo recibido desde entonces: una antigüedad como 15m, 24h o 7d, una fecha (UTC) o un instante RFC 3339
 arg-until = Solo lo recibido antes de entonces; una fecha incluye su día
-arg-filter = Lo mismo y más, con palabras clave=valor: "origen=web estado=fallido,retenido desde=24h"
+arg-filter = Lo mismo y más, con palabras clave=valor: "origen=web,formulario desde=24h"
 arg-limit = Cuántos como máximo, hasta 1000 [predeterminado: 50]
 arg-after-place = La página siguiente: el lugar que indicó la página anterior
 arg-verdict = Solo con estos veredictos: nuevo, repetido, conflicto, inválido (o new, duplicate, conflict, invalid)

@@ -58,7 +58,7 @@ impl Kind {
 /// The options of `errors`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ErrorsOptions {
-    /// The page. Its `after` is a [`Places`] as text.
+    /// The page. Its `after` names a place in each of the two lists.
     pub list: ListOptions,
     /// `--kind`; both where none is named.
     pub kind: Option<Kind>,

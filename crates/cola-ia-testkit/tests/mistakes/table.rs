@@ -159,7 +159,7 @@ pub(crate) const TABLE: &[Row] = &[
         Mistake::ListsNoRefused,
         &["every_delivery_is_listed_with_all_that_it_said", "a_follower_gets_each_delivery_once_in_order"],
     ),
-    by_cases_only(Mistake::IgnoresVerdictFilter, &["deliveries_are_filtered_by_each_key"]),
+    found(Mistake::IgnoresVerdictFilter, &["deliveries_are_filtered_by_each_key"]),
     by_cases_only(
         Mistake::TimesIncludeTheirEnd,
         &["a_time_takes_its_first_instant_and_not_its_last", "deliveries_are_filtered_by_each_key"],
@@ -170,12 +170,12 @@ pub(crate) const TABLE: &[Row] = &[
     by_cases_only(Mistake::IgnoresUndecided, &["conflicts_are_filtered_by_each_key"]),
     found(Mistake::BringsNoTexts, &["conflicts_bring_both_texts_if_they_are_asked_for"]),
     found(Mistake::BringsAnyTexts, &["a_page_of_long_texts_comes_short_and_goes_on"]),
-    by_cases_only(
+    found(
         Mistake::FollowsNewestFirst,
         &["a_follower_gets_each_delivery_once_in_order", "a_follower_begins_with_the_latest"],
     ),
     by_cases_only(Mistake::FollowsFromTheTop, &["a_follower_gets_each_delivery_once_in_order"]),
-    by_cases_only(Mistake::FollowsFromTheLastMatch, &["a_follower_gets_past_what_its_filter_leaves_out"]),
+    found(Mistake::FollowsFromTheLastMatch, &["a_follower_gets_past_what_its_filter_leaves_out"]),
     by_cases_only(Mistake::NeverRewinds, &["a_follower_of_a_newer_store_goes_on_from_its_end"]),
     by_cases_only(Mistake::TakesAnyPlace, &["a_place_that_no_list_gave_is_refused"]),
     found(Mistake::ForgetsAtReopen, &["everything_survives_a_reopen", "refusals_are_recorded_with_reason_and_place"]),

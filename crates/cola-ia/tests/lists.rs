@@ -375,8 +375,12 @@ fn a_tail_that_nobody_reads_holds_no_log_back() {
         seen += 1;
     }
     assert!(line.contains("e-19999") || line.contains("19999"), "{line}");
+    // Stuck again, it is stopped all the same.
+    place.write("more.jsonl", common::input::numbered("f", 20_000));
+    check_exit(&place.run(&["add", "more.jsonl", "--quiet"]), 0);
+    std::thread::sleep(Duration::from_secs(1));
     signal(&stuck, Signal::SIGTERM);
-    assert_eq!(stuck.wait().unwrap().code(), Some(130));
+    assert_eq!(until("tail to end", || stuck.try_wait().unwrap()).code(), Some(130));
 }
 
 /// Ticks of processor time, user and system.

@@ -3,7 +3,7 @@
 //! The store is open only while it is read, so that whoever wants it alone (a restore, a person who moves it) gets it. Whether
 //! there may be something new is seen by looking at its files, which costs next to nothing.
 
-use std::io::{self, Write as _};
+use std::io;
 use std::os::fd::AsFd as _;
 use std::os::unix::fs::MetadataExt as _;
 use std::path::Path;
@@ -14,6 +14,7 @@ use std::time::{Duration, Instant};
 use cola_ia_core::event::Source;
 use cola_ia_core::filter::Filter;
 use cola_ia_core::store::{Cursor, DeliverySummary, FollowFrom, Store, StoreError};
+use nix::errno::Errno;
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use pollster::block_on;
 use signal_hook::consts::{SIGINT, SIGTERM};
@@ -68,7 +69,7 @@ pub fn run(session: &Session, options: &TailOptions, settings: &Settings) -> Res
             if interrupted.load(Ordering::SeqCst) {
                 return Ok(Exit::Interrupted);
             }
-            if is_closed(LOOK_EVERY) {
+            if matches!(wait_for_stdout(PollFlags::empty(), LOOK_EVERY), Ready::Closed) {
                 return Ok(Exit::Done);
             }
             if Instant::now() >= next || Look::at(&settings.db) != look {
@@ -114,7 +115,7 @@ impl Follower<'_> {
                 self.session.note(&Message::new("tail-rewound"));
             }
             self.cursor = Some(found.cursor);
-            write(&self.told(&found.items))?;
+            write(&self.told(&found.items), interrupted)?;
             if !found.more || interrupted.load(Ordering::SeqCst) {
                 return Ok(());
             }
@@ -155,22 +156,54 @@ fn line(lang: &Lang, delivery: &DeliverySummary, colour: bool) -> String {
     format!("{}  {verdict}{padding}  {source}  {}\n", to_the_second(delivery.received_at), what(delivery))
 }
 
-fn write(text: &str) -> Result<(), Stop> {
-    let mut stdout = io::stdout().lock();
-    stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush()).map_err(|error| match error.kind() {
-        io::ErrorKind::BrokenPipe => Stop::Closed,
-        _ => Stop::Problem(Problem::stdout(&error)),
-    })
+/// Bytes that a pipe which takes anything takes without waiting (`PIPE_BUF`).
+const CHUNK: usize = 4_096;
+
+/// Writes to stdout without ever waiting for its reader where an interrupt would not be noticed.
+fn write(text: &str, interrupted: &AtomicBool) -> Result<(), Stop> {
+    let stdout = io::stdout();
+    let mut rest = text.as_bytes();
+    while !rest.is_empty() {
+        match wait_for_stdout(PollFlags::POLLOUT, LOOK_EVERY) {
+            Ready::Closed => return Err(Stop::Closed),
+            _ if interrupted.load(Ordering::SeqCst) => return Ok(()),
+            Ready::NotYet => continue,
+            Ready::Yes => {}
+        }
+        // Past the buffer of the standard library, in which nothing is left by anyone else here.
+        match nix::unistd::write(&stdout, &rest[..rest.len().min(CHUNK)]) {
+            Ok(written) => rest = &rest[written..],
+            Err(Errno::EINTR | Errno::EAGAIN) => {}
+            Err(Errno::EPIPE) => return Err(Stop::Closed),
+            Err(error) => return Err(Stop::Problem(Problem::stdout(&error.into()))),
+        }
+    }
+    Ok(())
 }
 
-/// Waits so long, or until a signal comes, and says whether nobody reads stdout any more.
-fn is_closed(wait: Duration) -> bool {
+enum Ready {
+    Yes,
+    NotYet,
+    /// Nobody reads stdout any more.
+    Closed,
+}
+
+/// Waits so long, or until a signal comes, for one of these to be true of stdout.
+fn wait_for_stdout(what: PollFlags, most: Duration) -> Ready {
     let stdout = io::stdout();
-    let mut watched = [PollFd::new(stdout.as_fd(), PollFlags::empty())];
-    let timeout = PollTimeout::try_from(wait).unwrap_or(PollTimeout::ZERO);
-    let answer = poll(&mut watched, timeout);
-    let gone = PollFlags::POLLERR | PollFlags::POLLHUP | PollFlags::POLLNVAL;
-    answer.is_ok() && watched[0].revents().is_some_and(|events| events.intersects(gone))
+    let mut watched = [PollFd::new(stdout.as_fd(), what)];
+    let timeout = PollTimeout::try_from(most).unwrap_or(PollTimeout::ZERO);
+    if poll(&mut watched, timeout).is_err() {
+        return Ready::NotYet;
+    }
+    let seen = watched[0].revents().unwrap_or(PollFlags::empty());
+    if seen.intersects(PollFlags::POLLERR | PollFlags::POLLHUP | PollFlags::POLLNVAL) {
+        Ready::Closed
+    } else if seen.intersects(what) {
+        Ready::Yes
+    } else {
+        Ready::NotYet
+    }
 }
 
 /// What the store's files look like: another look, another state.

@@ -14,7 +14,7 @@ use super::characters::push_escape;
 use super::{Paint, safe_text};
 
 /// Bytes of each text that are compared, from a little before the first difference.
-const COMPARED_MAX_BYTES: usize = 64 << 10;
+const COMPARED_MAX_BYTES: usize = 32 << 10;
 /// Bytes that both texts have and that are shown around a difference.
 const AROUND_BYTES: usize = 120;
 /// Lines that are shown.
@@ -22,7 +22,7 @@ const LINES_MAX: usize = 60;
 /// Characters of one part of a line that are shown.
 const PART_MAX: usize = 400;
 /// Time for each comparison; what is found by then is good enough to read.
-const TIME: Duration = Duration::from_millis(100);
+const TIME: Duration = Duration::from_millis(25);
 
 /// The lines of a difference, without line feeds.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]

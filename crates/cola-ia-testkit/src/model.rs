@@ -9,14 +9,20 @@ use std::sync::{Arc, Mutex, MutexGuard};
 use async_trait::async_trait;
 use cola_ia_core::clock::{Clock, Timestamp};
 use cola_ia_core::event::{Content, Delivery, EventId, Source};
+use cola_ia_core::filter::Filter;
 use cola_ia_core::intake::{DeliveryNumber, EventNumber, Intake};
 use cola_ia_core::job::JobState;
 use cola_ia_core::limits::BATCH_MAX_EVENTS;
 use cola_ia_core::store::{
-    Accepted, ConflictView, DeliveryView, ErrorKind, EventHistory, HISTORY_MAX, JobFilter, JobPage, JobSummary, OpId,
-    PageRequest, Preview, Receipt, Store, StoreError,
+    Accepted, AttemptView, ConflictSummary, ConflictView, Cursor, DeliverySummary, DeliveryView, ErrorKind,
+    EventHistory, FollowFrom, Followed, HISTORY_MAX, JobPage, JobSummary, ListRequest, OpId, Page, PageRequest,
+    Preview, Receipt, Store, StoreError, Texts,
 };
 use cola_ia_core::verdict::Verdict;
+
+mod lists;
+
+pub(crate) use lists::summary as delivery_summary;
 
 use crate::clock::{ManualClock, SeededEntropy};
 use crate::harness::{Backend, Failure, Place, RecordedRefusal};
@@ -72,6 +78,8 @@ struct Memory {
     ops: BTreeMap<OpId, Accepted>,
     events: BTreeMap<(Source, EventId), Event>,
     refusals: Vec<RecordedRefusal>,
+    /// Every delivery, in the order of arrival.
+    log: Vec<DeliverySummary>,
 }
 
 #[derive(Debug)]
@@ -85,6 +93,12 @@ struct Event {
 }
 
 impl Memory {
+    fn take(&mut self, member: &Intake, received_at: Timestamp) -> Receipt {
+        let receipt = self.judge(member, received_at);
+        self.log.push(lists::summary(member, &receipt, received_at));
+        receipt
+    }
+
     fn judge(&mut self, member: &Intake, received_at: Timestamp) -> Receipt {
         self.last_number += 1;
         let number = DeliveryNumber(self.last_number);
@@ -166,6 +180,7 @@ impl Event {
             count: 1,
             first_at: received_at,
             last_at: received_at,
+            decisions: Vec::new(),
         });
         number
     }
@@ -176,9 +191,15 @@ impl Event {
             job: self.job.clone(),
             text: Some(self.content.text().to_owned()),
             fingerprint: self.content.fingerprint(),
+            changed_at: None,
+            worker: None,
+            lease_until: None,
+            revisions: Vec::new(),
             duplicates: duplicates as u64,
             conflicts: self.conflicts.iter().take(HISTORY_MAX).cloned().collect(),
             deliveries: self.later.iter().rev().take(HISTORY_MAX).cloned().collect(),
+            attempts: Vec::new(),
+            effects: Vec::new(),
         }
     }
 }
@@ -198,7 +219,7 @@ impl Store for ModelStore {
             };
         }
         let received_at = self.clock.now();
-        let receipts = batch.iter().map(|member| memory.judge(member, received_at)).collect();
+        let receipts = batch.iter().map(|member| memory.take(member, received_at)).collect();
         let accepted = Accepted { received_at, receipts };
         memory.ops.insert(op, accepted.clone());
         Ok(accepted)
@@ -216,12 +237,15 @@ impl Store for ModelStore {
         Ok(memory.events.values().filter(|event| wanted(&event.job)).map(Event::history).collect())
     }
 
-    async fn jobs(&self, filter: JobFilter, page: PageRequest) -> Result<JobPage, StoreError> {
+    async fn jobs(&self, filter: Filter, page: PageRequest) -> Result<JobPage, StoreError> {
         let memory = self.memory.lock();
         let wanted = |job: &&JobSummary| {
             page.below.is_none_or(|below| job.event < below)
-                && filter.source.as_ref().is_none_or(|source| *source == job.source)
-                && (filter.states.is_empty() || filter.states.contains(&job.state))
+                && filter.takes_source(Some(&job.source))
+                && filter.takes_state(job.state)
+                && filter.takes_type(job.event_type.as_ref())
+                && filter.takes_time(job.received_at)
+                && filter.takes_reason(Some(&job.reason))
         };
         let mut jobs: Vec<JobSummary> =
             memory.events.values().map(|event| &event.job).filter(wanted).cloned().collect();
@@ -231,5 +255,32 @@ impl Store for ModelStore {
         jobs.truncate(limit);
         let next = if more { jobs.last().map(|job| job.event) } else { None };
         Ok(JobPage { jobs, next })
+    }
+
+    async fn deliveries(&self, filter: Filter, request: ListRequest) -> Result<Page<DeliverySummary>, StoreError> {
+        self.memory.lock().deliveries(&filter, &request)
+    }
+
+    async fn conflicts(
+        &self,
+        filter: Filter,
+        request: ListRequest,
+        texts: Texts,
+    ) -> Result<Page<ConflictSummary>, StoreError> {
+        self.memory.lock().conflicts(&filter, &request, texts)
+    }
+
+    async fn attempts(&self, _filter: Filter, request: ListRequest) -> Result<Page<AttemptView>, StoreError> {
+        if let Some(Cursor(after)) = request.after
+            && after.parse::<i64>().is_err()
+        {
+            return Err(StoreError::new(ErrorKind::Invalid, "cursor_unknown").with("cursor", after));
+        }
+        // No verb makes an attempt yet.
+        Ok(Page { items: Vec::new(), next: None })
+    }
+
+    async fn follow(&self, filter: Filter, from: FollowFrom) -> Result<Followed, StoreError> {
+        self.memory.lock().follow(&filter, &from)
     }
 }

@@ -21,11 +21,15 @@ use cola_ia_core::job::JobState;
 use cola_ia_core::store::{ErrorKind, StoreError};
 use common::{BOTH, Place};
 
-const COMMANDS: [&[&str]; 11] = [
+const COMMANDS: [&[&str]; 15] = [
     &[],
     &["init"],
     &["add"],
     &["jobs"],
+    &["deliveries"],
+    &["conflicts"],
+    &["errors"],
+    &["tail"],
     &["show"],
     &["config"],
     &["config", "show"],

@@ -4,10 +4,15 @@
 //! it (`file`); a new store is made whole and then linked into place (`create`).
 
 mod accept;
+mod attempts;
 mod checkpoint;
+mod conditions;
+mod conflicts;
 mod connection;
 mod copy;
 mod create;
+mod cursor;
+mod deliveries;
 mod error;
 mod file;
 pub mod filesystem;
@@ -15,12 +20,16 @@ mod find_events;
 mod identities;
 mod jobs;
 mod migrate;
+#[cfg(test)]
+mod plans;
 mod preview;
 mod reader;
 mod row;
 mod rows;
 mod slot;
+mod stretch;
 mod take_over;
+mod time_range;
 mod writer;
 
 use std::io;
@@ -31,9 +40,11 @@ use std::time::Duration;
 use async_trait::async_trait;
 use cola_ia_core::clock::{Clock, Entropy, SystemClock, SystemEntropy};
 use cola_ia_core::event::Source;
+use cola_ia_core::filter::Filter;
 use cola_ia_core::intake::Intake;
 use cola_ia_core::store::{
-    Accepted, ErrorKind, EventHistory, JobFilter, JobPage, OpId, PageRequest, Preview, Store, StoreError,
+    Accepted, AttemptView, ConflictSummary, DeliverySummary, ErrorKind, EventHistory, FollowFrom, Followed, JobPage,
+    ListRequest, OpId, Page, PageRequest, Preview, Store, StoreError, Texts,
 };
 use rusqlite::Connection;
 
@@ -263,7 +274,37 @@ impl Store for SqliteStore {
         self.reader.call(move |sight| find_events::find_events(sight, source.as_ref(), &id)).await
     }
 
-    async fn jobs(&self, filter: JobFilter, page: PageRequest) -> Result<JobPage, StoreError> {
+    async fn jobs(&self, filter: Filter, page: PageRequest) -> Result<JobPage, StoreError> {
         self.reader.call(move |sight| jobs::jobs(sight, &filter, page)).await
+    }
+
+    async fn deliveries(&self, filter: Filter, request: ListRequest) -> Result<Page<DeliverySummary>, StoreError> {
+        let below = request.after.as_ref().map(cursor::number).transpose()?;
+        self.reader.call(move |sight| deliveries::deliveries(sight, &filter, below, request.limit)).await
+    }
+
+    async fn conflicts(
+        &self,
+        filter: Filter,
+        request: ListRequest,
+        texts: Texts,
+    ) -> Result<Page<ConflictSummary>, StoreError> {
+        let after = request.after.as_ref().map(cursor::numbers).transpose()?;
+        self.reader.call(move |sight| conflicts::conflicts(sight, &filter, after, request.limit, texts)).await
+    }
+
+    async fn attempts(&self, filter: Filter, request: ListRequest) -> Result<Page<AttemptView>, StoreError> {
+        let below = request.after.as_ref().map(cursor::number).transpose()?;
+        self.reader.call(move |sight| attempts::attempts(sight, &filter, below, request.limit)).await
+    }
+
+    async fn follow(&self, filter: Filter, from: FollowFrom) -> Result<Followed, StoreError> {
+        match from {
+            FollowFrom::Latest(count) => self.reader.call(move |sight| deliveries::latest(sight, &filter, count)).await,
+            FollowFrom::After(place) => {
+                let after = cursor::number(&place)?;
+                self.reader.call(move |sight| deliveries::follow(sight, &filter, after)).await
+            }
+        }
     }
 }

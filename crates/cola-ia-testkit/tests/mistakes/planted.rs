@@ -9,11 +9,13 @@ use std::time::Duration;
 use async_trait::async_trait;
 use cola_ia_core::clock::{Clock as _, Timestamp};
 use cola_ia_core::event::{Content, Delivery, EventId, Source};
+use cola_ia_core::filter::Filter;
 use cola_ia_core::intake::{DeliveryNumber, EventNumber, Intake};
 use cola_ia_core::job::JobState;
 use cola_ia_core::limits::{BATCH_MAX_EVENTS, TEXT_MAX_BYTES_CEILING};
 use cola_ia_core::store::{
-    Accepted, ErrorKind, EventHistory, JobFilter, JobPage, OpId, PageRequest, Preview, Store, StoreError,
+    Accepted, AttemptView, ConflictSummary, Cursor, DeliverySummary, ErrorKind, EventHistory, FollowFrom, Followed,
+    JobPage, ListRequest, OpId, Page, PageRequest, Preview, Store, StoreError, Texts,
 };
 use cola_ia_core::verdict::Verdict;
 use cola_ia_testkit::clock::{ManualClock, SeededEntropy};
@@ -109,6 +111,22 @@ mistakes! {
     SourceFilterIsAPrefix,
     IgnoresStateFilter,
     FiltersAfterPaging,
+    IgnoresTypeFilter,
+    // Lists.
+    ListsNoRefused,
+    IgnoresVerdictFilter,
+    TimesIncludeTheirEnd,
+    DeliveriesByOffset,
+    EndsAtAShortPage,
+    SortsConflictsByEvent,
+    IgnoresUndecided,
+    BringsNoTexts,
+    BringsAnyTexts,
+    FollowsNewestFirst,
+    FollowsFromTheTop,
+    FollowsFromTheLastMatch,
+    NeverRewinds,
+    TakesAnyPlace,
     // Stores.
     ForgetsAtReopen,
     FailsToReopenEmpty,
@@ -161,7 +179,7 @@ impl Place for WrongPlace {
         let model = memory.store(Arc::new(clock.clone()));
         if self.mistake == Mistake::FailsToReopenEmpty && opened > 0 {
             let every = PageRequest { below: None, limit: 1 };
-            let jobs = cola_ia_testkit::harness::block_on(model.jobs(JobFilter::default(), every))?;
+            let jobs = cola_ia_testkit::harness::block_on(model.jobs(Filter::default(), every))?;
             if jobs.jobs.is_empty() {
                 return Err("not a store".into());
             }
@@ -201,6 +219,12 @@ struct Wrong {
 /// Long enough for other callers to come between.
 fn let_others_in() {
     thread::sleep(Duration::from_millis(1));
+}
+
+/// The place of a request, where it is one that the model takes.
+fn any_place(mut request: ListRequest) -> ListRequest {
+    request.after = request.after.filter(|after| after.0.parse::<i64>().is_ok());
+    request
 }
 
 fn every_job() -> PageRequest {
@@ -452,7 +476,12 @@ impl Wrong {
         }
         let characters = |text: &str| text.chars().collect::<Vec<_>>();
         let mut found = Vec::new();
-        for job in self.model.jobs(JobFilter { source, states: Vec::new() }, every_job()).await?.jobs {
+        for job in self
+            .model
+            .jobs(Filter { sources: source.into_iter().collect(), ..Filter::default() }, every_job())
+            .await?
+            .jobs
+        {
             if matches(&characters(id), &characters(&job.id)) {
                 found.extend(self.model.find_events(Some(job.source), job.id).await?);
             }
@@ -461,7 +490,97 @@ impl Wrong {
         Ok(found)
     }
 
-    async fn page_by_offset(&self, filter: JobFilter, page: PageRequest) -> Result<JobPage, StoreError> {
+    async fn spoilt_deliveries(
+        &self,
+        mut filter: Filter,
+        request: ListRequest,
+    ) -> Result<Page<DeliverySummary>, StoreError> {
+        match self.mistake {
+            Mistake::IgnoresVerdictFilter => filter.verdicts.clear(),
+            Mistake::TimesIncludeTheirEnd => {
+                filter.until = filter.until.map(|until| Timestamp::from_micros(until.as_micros() + 1));
+            }
+            Mistake::TakesAnyPlace => return self.model.deliveries(filter, any_place(request)).await,
+            Mistake::DeliveriesByOffset => {
+                let skip = request.after.as_ref().map_or(0, |after| after.0.parse().unwrap_or(0));
+                let everything = ListRequest { after: None, limit: 1_000 };
+                let mut page = self.model.deliveries(filter, everything).await?;
+                let end = page.items.len().min(skip + request.limit.clamp(1, 1_000) as usize);
+                page.next = (end < page.items.len()).then(|| Cursor(end.to_string()));
+                page.items = page.items[skip.min(end)..end].to_vec();
+                return Ok(page);
+            }
+            _ => {}
+        }
+        let is_filtered = !filter.is_empty();
+        let mut page = self.model.deliveries(filter, request).await?;
+        match self.mistake {
+            Mistake::ListsNoRefused => page.items.retain(|delivery| delivery.verdict != Verdict::Invalid),
+            // Of the newest hundred, as if no more had been looked at.
+            Mistake::EndsAtAShortPage if is_filtered => {
+                let newest = self.model.follow(Filter::default(), FollowFrom::Latest(100)).await?.items;
+                page.items.retain(|delivery| newest.contains(delivery));
+                page.next = None;
+            }
+            _ => {}
+        }
+        Ok(page)
+    }
+
+    async fn spoilt_conflicts(
+        &self,
+        mut filter: Filter,
+        mut request: ListRequest,
+        texts: Texts,
+    ) -> Result<Page<ConflictSummary>, StoreError> {
+        match self.mistake {
+            Mistake::IgnoresUndecided => filter.undecided = None,
+            Mistake::TimesIncludeTheirEnd => {
+                filter.until = filter.until.map(|until| Timestamp::from_micros(until.as_micros() + 1));
+            }
+            Mistake::TakesAnyPlace => request.after = None,
+            _ => {}
+        }
+        // Whose texts are not counted, a page is never full of them.
+        let texts = if self.mistake == Mistake::BringsAnyTexts { Texts::Leave } else { texts };
+        let mut page = self.model.conflicts(filter, request, texts).await?;
+        match self.mistake {
+            Mistake::SortsConflictsByEvent => page.items.sort_by_key(|conflict| std::cmp::Reverse(conflict.event)),
+            Mistake::BringsNoTexts => page.items.iter_mut().for_each(|conflict| conflict.texts = None),
+            _ => {}
+        }
+        Ok(page)
+    }
+
+    async fn spoilt_attempts(&self, filter: Filter, request: ListRequest) -> Result<Page<AttemptView>, StoreError> {
+        let request = if self.mistake == Mistake::TakesAnyPlace { any_place(request) } else { request };
+        self.model.attempts(filter, request).await
+    }
+
+    async fn spoilt_follow(&self, filter: Filter, from: FollowFrom) -> Result<Followed, StoreError> {
+        let mut found = match (self.mistake, from) {
+            (Mistake::TakesAnyPlace, FollowFrom::After(place)) if place.0.parse::<i64>().is_err() => {
+                self.model.follow(filter, FollowFrom::Latest(0)).await?
+            }
+            (Mistake::FollowsFromTheTop, from) => {
+                let mut found = self.model.follow(filter.clone(), from).await?;
+                found.cursor = self.model.follow(filter, FollowFrom::Latest(0)).await?.cursor;
+                found
+            }
+            (_, from) => self.model.follow(filter, from).await?,
+        };
+        match self.mistake {
+            Mistake::FollowsNewestFirst => found.items.reverse(),
+            Mistake::FollowsFromTheLastMatch => {
+                found.cursor = found.items.last().map_or(Cursor("0".into()), |last| Cursor(last.number.0.to_string()));
+            }
+            Mistake::NeverRewinds => found.rewound = false,
+            _ => {}
+        }
+        Ok(found)
+    }
+
+    async fn page_by_offset(&self, filter: Filter, page: PageRequest) -> Result<JobPage, StoreError> {
         let mut all = self.model.jobs(filter, every_job()).await?.jobs;
         let mut own = self.own.lock().unwrap();
         own.listed = if page.below.is_some() { own.listed } else { 0 };
@@ -533,22 +652,23 @@ impl Store for Wrong {
         Ok(found)
     }
 
-    async fn jobs(&self, mut filter: JobFilter, mut page: PageRequest) -> Result<JobPage, StoreError> {
+    async fn jobs(&self, mut filter: Filter, mut page: PageRequest) -> Result<JobPage, StoreError> {
         let limit = page.limit;
         match self.mistake {
             Mistake::PagesIncludeBelow => page.below = page.below.map(|below| EventNumber(below.0.saturating_add(1))),
             Mistake::PagesByOffset => return self.page_by_offset(filter, page).await,
-            Mistake::IgnoresSourceFilter => filter.source = None,
+            Mistake::IgnoresSourceFilter => filter.sources.clear(),
             Mistake::IgnoresStateFilter => filter.states.clear(),
+            Mistake::IgnoresTypeFilter => filter.types.clear(),
             Mistake::SourceFilterIsAPrefix => {
-                let prefix = filter.source.take().unwrap_or(source("a"));
+                let prefix = filter.sources.pop().unwrap_or(source("a"));
                 let mut found = self.model.jobs(filter, page).await?;
                 found.jobs.retain(|job| job.source.as_str().starts_with(prefix.as_str()));
                 return Ok(found);
             }
             Mistake::FiltersAfterPaging => {
-                let mut found = self.model.jobs(JobFilter::default(), page).await?;
-                found.jobs.retain(|job| filter.source.as_ref().is_none_or(|source| *source == job.source));
+                let mut found = self.model.jobs(Filter::default(), page).await?;
+                found.jobs.retain(|job| filter.takes_source(Some(&job.source)));
                 found.jobs.retain(|job| filter.states.is_empty() || filter.states.contains(&job.state));
                 return Ok(found);
             }
@@ -565,5 +685,26 @@ impl Store for Wrong {
             _ => {}
         }
         Ok(found)
+    }
+
+    async fn deliveries(&self, filter: Filter, request: ListRequest) -> Result<Page<DeliverySummary>, StoreError> {
+        self.spoilt_deliveries(filter, request).await
+    }
+
+    async fn conflicts(
+        &self,
+        filter: Filter,
+        request: ListRequest,
+        texts: Texts,
+    ) -> Result<Page<ConflictSummary>, StoreError> {
+        self.spoilt_conflicts(filter, request, texts).await
+    }
+
+    async fn attempts(&self, filter: Filter, request: ListRequest) -> Result<Page<AttemptView>, StoreError> {
+        self.spoilt_attempts(filter, request).await
+    }
+
+    async fn follow(&self, filter: Filter, from: FollowFrom) -> Result<Followed, StoreError> {
+        self.spoilt_follow(filter, from).await
     }
 }

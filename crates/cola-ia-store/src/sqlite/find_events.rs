@@ -1,9 +1,11 @@
 //! One event with all that happened to its identity.
 
 use cola_ia_core::event::{Fingerprint, Source};
-use cola_ia_core::intake::DeliveryNumber;
-use cola_ia_core::store::{ConflictView, DeliveryView, EventHistory, HISTORY_MAX};
-use rusqlite::Connection;
+use cola_ia_core::intake::{DeliveryNumber, EventNumber};
+use cola_ia_core::store::{
+    ConflictView, DecisionKind, DecisionView, DeliveryView, EventHistory, HISTORY_MAX, PrunedDeliveries, RevisionView,
+};
+use rusqlite::{Connection, OptionalExtension as _, Row, params};
 
 use super::reader::Sight;
 use super::{accept, preview, row};
@@ -33,17 +35,70 @@ fn history(connection: &Connection, event: i64) -> rusqlite::Result<EventHistory
     let (job, fingerprint, text) = connection
         .prepare_cached(&sql)?
         .query_row([event], |row| Ok((row::job(row)?, Fingerprint(row.get(columns)?), row.get(columns + 1)?)))?;
+    let entered = RevisionView { number: 1, fingerprint, accepted_at: job.received_at, conflict: None, text };
+    let (newest, revisions) = revisions(connection, event, entered)?;
     let duplicates: i64 = connection
         .prepare_cached("SELECT count(*) FROM deliveries WHERE event = ?1 AND verdict = 'duplicate'")?
         .query_row([event], |row| row.get(0))?;
+    let pruned = pruned(connection, event)?;
     Ok(EventHistory {
         job,
-        text,
-        fingerprint,
-        duplicates: duplicates as u64,
+        text: newest.text,
+        fingerprint: newest.fingerprint,
+        revision: newest.number,
+        revisions,
+        duplicates: duplicates as u64 + pruned.map_or(0, |pruned| pruned.count),
+        pruned,
         conflicts: conflicts(connection, event)?,
         deliveries: deliveries(connection, event)?,
     })
+}
+
+/// The newest revision, and the ones before it.
+fn revisions(
+    connection: &Connection,
+    event: i64,
+    entered: RevisionView,
+) -> rusqlite::Result<(RevisionView, Vec<RevisionView>)> {
+    let read = |row: &Row<'_>| {
+        Ok(RevisionView {
+            number: row.get(0)?,
+            fingerprint: Fingerprint(row.get(1)?),
+            accepted_at: row::time(row, 2)?,
+            conflict: Some(row.get(3)?),
+            text: row.get(4)?,
+        })
+    };
+    let newest = connection
+        .prepare_cached(
+            "SELECT number, fingerprint, accepted_at, conflict, text FROM revisions
+             WHERE event = ?1 ORDER BY number DESC LIMIT 1",
+        )?
+        .query_row([event], read)
+        .optional()?;
+    let Some(newest) = newest else { return Ok((entered, Vec::new())) };
+    let mut before = vec![entered];
+    let mut select = connection.prepare_cached(
+        "SELECT number, fingerprint, accepted_at, conflict, text FROM revisions
+         WHERE event = ?1 AND number < ?2 ORDER BY number LIMIT ?3",
+    )?;
+    for revision in select.query_map(params![event, newest.number, HISTORY_MAX as i64 - 1], read)? {
+        before.push(revision?);
+    }
+    Ok((newest, before))
+}
+
+fn pruned(connection: &Connection, event: i64) -> rusqlite::Result<Option<PrunedDeliveries>> {
+    connection
+        .prepare_cached("SELECT count, first_at, last_at FROM pruned_deliveries WHERE event = ?1")?
+        .query_row([event], |row| {
+            Ok(PrunedDeliveries {
+                count: row.get::<_, i64>(0)? as u64,
+                first_at: row::time(row, 1)?,
+                last_at: row::time(row, 2)?,
+            })
+        })
+        .optional()
 }
 
 fn conflicts(connection: &Connection, event: i64) -> rusqlite::Result<Vec<ConflictView>> {
@@ -53,13 +108,33 @@ fn conflicts(connection: &Connection, event: i64) -> rusqlite::Result<Vec<Confli
              WHERE event = ?1 ORDER BY number LIMIT ?2",
         )?
         .query_map((event, HISTORY_MAX as i64), |row| {
+            let number = row.get(0)?;
             Ok(ConflictView {
-                number: row.get(0)?,
+                number,
                 fingerprint: Fingerprint(row.get(1)?),
                 text: row.get(2)?,
                 count: row.get::<_, i64>(3)? as u64,
                 first_at: row::time(row, 4)?,
                 last_at: row::time(row, 5)?,
+                decisions: decisions(connection, event, number)?,
+            })
+        })?
+        .collect()
+}
+
+fn decisions(connection: &Connection, event: i64, conflict: u32) -> rusqlite::Result<Vec<DecisionView>> {
+    connection
+        .prepare_cached(
+            "SELECT decision, decided_at, note, entered FROM decisions
+             WHERE event = ?1 AND conflict = ?2 ORDER BY number LIMIT ?3",
+        )?
+        .query_map(params![event, conflict, HISTORY_MAX as i64], |row| {
+            let word = row.get_ref(0)?.as_str()?;
+            Ok(DecisionView {
+                kind: DecisionKind::from_word(word).ok_or_else(|| row::unexpected("decision", word))?,
+                decided_at: row::time(row, 1)?,
+                note: row.get(2)?,
+                entered: row.get::<_, Option<i64>>(3)?.map(EventNumber),
             })
         })?
         .collect()

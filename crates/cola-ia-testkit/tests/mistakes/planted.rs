@@ -13,7 +13,8 @@ use cola_ia_core::intake::{DeliveryNumber, EventNumber, Intake};
 use cola_ia_core::job::JobState;
 use cola_ia_core::limits::{BATCH_MAX_EVENTS, TEXT_MAX_BYTES_CEILING};
 use cola_ia_core::store::{
-    Accepted, ErrorKind, EventHistory, JobFilter, JobPage, OpId, PageRequest, Preview, Store, StoreError,
+    Accepted, EraseRequest, Erased, ErrorKind, EventHistory, JobFilter, JobPage, OpId, PageRequest, Preview,
+    PruneRequest, Pruned, ResolveRequest, Resolved, Store, StoreError,
 };
 use cola_ia_core::verdict::Verdict;
 use cola_ia_testkit::clock::{ManualClock, SeededEntropy};
@@ -177,6 +178,10 @@ impl Place for WrongPlace {
             }
         }
         Ok(refusals)
+    }
+
+    fn set_job(&self, event: EventNumber, state: JobState, at: Timestamp) -> Result<(), Failure> {
+        self.memory.lock().unwrap().set_job(event, state, at)
     }
 }
 
@@ -565,5 +570,21 @@ impl Store for Wrong {
             _ => {}
         }
         Ok(found)
+    }
+
+    async fn resolve(&self, op: OpId, request: ResolveRequest) -> Result<Resolved, StoreError> {
+        self.model.resolve(op, request).await
+    }
+
+    async fn prune(&self, op: OpId, request: PruneRequest) -> Result<Pruned, StoreError> {
+        self.model.prune(op, request).await
+    }
+
+    async fn prunable(&self, request: PruneRequest) -> Result<Pruned, StoreError> {
+        self.model.prunable(request).await
+    }
+
+    async fn erase(&self, op: OpId, request: EraseRequest) -> Result<Option<Erased>, StoreError> {
+        self.model.erase(op, request).await
     }
 }

@@ -10,11 +10,14 @@ mod batches;
 mod check;
 mod concurrency;
 mod content;
+mod decisions;
+mod erasing;
 mod histories;
 mod identity;
 mod jobs;
 mod ops;
 mod previews;
+mod pruning;
 mod refusals;
 mod reopening;
 mod verdicts;
@@ -30,7 +33,7 @@ pub struct Case {
 
 /// All cases, in an order in which the first failure is likely the cause of the others.
 pub fn cases() -> impl Iterator<Item = &'static Case> {
-    let areas: [&'static [Case]; 11] = [
+    let areas: [&'static [Case]; 14] = [
         verdicts::CASES,
         histories::CASES,
         identity::CASES,
@@ -40,6 +43,9 @@ pub fn cases() -> impl Iterator<Item = &'static Case> {
         ops::CASES,
         previews::CASES,
         jobs::CASES,
+        decisions::CASES,
+        pruning::CASES,
+        erasing::CASES,
         reopening::CASES,
         concurrency::CASES,
     ];

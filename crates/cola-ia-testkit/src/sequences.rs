@@ -227,7 +227,7 @@ fn step() -> impl Strategy<Value = Step> {
         3 => Just(JobState::Done),
         1 => (0..JobState::ALL.len()).prop_map(|state| JobState::ALL[state]),
     ];
-    let any_one = || (prop_oneof![3 => Just(0), 1 => 0..SOURCES.len()], 0..IDS.len());
+    let any_one = || (prop_oneof![3 => Just(0), 1 => 0..SOURCES.len()], prop_oneof![1 => Just(0), 2 => 0..IDS.len()]);
     let days = |most: u64| prop_oneof![1 => Just(None), 3 => (0..most).prop_map(Some)];
     let clock = prop_oneof![-5_000_000_i64..20_000_000, (0_i64..10).prop_map(|days| days * 86_400_000_000)];
     prop_oneof![

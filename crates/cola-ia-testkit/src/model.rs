@@ -15,9 +15,9 @@ use cola_ia_core::intake::{DeliveryNumber, EventNumber, Intake};
 use cola_ia_core::job::JobState;
 use cola_ia_core::limits::BATCH_MAX_EVENTS;
 use cola_ia_core::store::{
-    Accepted, ConflictView, DeliveryView, EraseRequest, Erased, ErrorKind, EventHistory, HISTORY_MAX, JobFilter, JobPage,
-    JobSummary, OpId, PageRequest, Preview, PruneRequest, Pruned, PrunedDeliveries, Receipt, ResolveRequest, Resolved,
-    RevisionView, Store, StoreError,
+    Accepted, ConflictView, DeliveryView, EraseRequest, Erased, ErrorKind, EventHistory, HISTORY_MAX, JobFilter,
+    JobPage, JobSummary, OpId, PageRequest, Preview, PruneRequest, Pruned, PrunedDeliveries, Receipt, ResolveRequest,
+    Resolved, RevisionView, Store, StoreError,
 };
 use cola_ia_core::verdict::Verdict;
 

@@ -17,8 +17,8 @@ use cola_ia_core::event::{Delivery, EventId, Source};
 use cola_ia_core::intake::{DeliveryNumber, EventNumber, Intake, Refusal, RefusalCode};
 use cola_ia_core::job::JobState;
 use cola_ia_core::store::{
-    Accepted, Decision, Erased, ErrorKind, EventHistory, JobFilter, JobPage, JobSummary, OpId, PageRequest, Preview, PruneRequest,
-    Pruned, ResolveRequest, Resolved, StoreError,
+    Accepted, Decision, Erased, ErrorKind, EventHistory, JobFilter, JobPage, JobSummary, OpId, PageRequest, Preview,
+    PruneRequest, Pruned, ResolveRequest, Resolved, StoreError,
 };
 use cola_ia_core::verdict::Verdict;
 use proptest::collection::vec;
@@ -214,15 +214,11 @@ fn step() -> impl Strategy<Value = Step> {
     let earlier = || any::<u16>().prop_map(usize::from);
     // Mostly the one identity that most deliveries have: else hardly any has a conflict.
     let one = || (prop_oneof![6 => Just(0), 1 => 0..SOURCES.len()], prop_oneof![6 => Just(0), 1 => 0..IDS.len()]);
-    let choice = prop_oneof![
-        Just(Choice::Keep),
-        any::<bool>().prop_map(Choice::Accept),
-        (0..IDS.len()).prop_map(Choice::As),
-    ];
+    let choice =
+        prop_oneof![Just(Choice::Keep), any::<bool>().prop_map(Choice::Accept), (0..IDS.len()).prop_map(Choice::As),];
     let conflicts = prop_oneof![2 => Just(Vec::new()), 2 => Just(vec![1]), 1 => vec(1_u32..4, 1..3)];
-    let resolve = (one(), conflicts, choice, any::<bool>()).prop_map(
-        |((source, id), conflicts, choice, noted)| Step::Resolve { source, id, conflicts, choice, noted },
-    );
+    let resolve = (one(), conflicts, choice, any::<bool>())
+        .prop_map(|((source, id), conflicts, choice, noted)| Step::Resolve { source, id, conflicts, choice, noted });
     let job_state = prop_oneof![
         3 => Just(JobState::Done),
         1 => (0..JobState::ALL.len()).prop_map(|state| JobState::ALL[state]),

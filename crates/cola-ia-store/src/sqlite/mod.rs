@@ -13,6 +13,7 @@ mod error;
 mod file;
 pub mod filesystem;
 mod find_events;
+mod identities;
 mod jobs;
 mod migrate;
 mod ops;
@@ -44,6 +45,7 @@ use rusqlite::Connection;
 
 pub use connection::{Patience, Quiet};
 pub use filesystem::Filesystem;
+pub use identities::Packing;
 pub use migrate::Migrated;
 pub use shrink::Shrunk;
 pub use take_over::{REPORTED_MAX, TakenOver, Untaken};
@@ -73,6 +75,8 @@ pub struct Options {
     pub entropy: Arc<dyn Entropy>,
     /// Bits of the hash that gives an identity its slot in a new store: 64. Tests take fewer, so that slots collide.
     pub slot_bits: u32,
+    /// When identities go from rows to blocks. Tests take small sizes.
+    pub packing: Packing,
     /// The schema's steps that this program knows. Tests take others.
     pub migrations: &'static [Migration],
 }
@@ -87,6 +91,7 @@ impl Default for Options {
             clock: Arc::new(SystemClock),
             entropy: Arc::new(SystemEntropy),
             slot_bits: 64,
+            packing: Packing::USUAL,
             migrations: migrate::MIGRATIONS,
         }
     }
@@ -161,7 +166,14 @@ impl SqliteStore {
         let slots = slots(path, &connection)?;
         let views = connection::open_reader(path, &wait)?;
         let store = Self {
-            writer: Some(Writer::start(connection, path.to_owned(), options.clock.clone(), slots, wait.clone())),
+            writer: Some(Writer::start(
+                connection,
+                path.to_owned(),
+                options.clock.clone(),
+                slots,
+                options.packing,
+                wait.clone(),
+            )),
             reader: Reader::start(views, path, slots),
             path: path.to_owned(),
             slots,

@@ -10,9 +10,9 @@ use cola_ia_core::intake::{DeliveryNumber, EventNumber};
 use cola_ia_core::store::{OPS_KEPT, OpId, PruneCursor, PruneRequest, Pruned, StoreError};
 use rusqlite::{Connection, OptionalExtension as _, params};
 
+use super::erase;
 use super::ops::{Call, Numbers, digest};
 use super::writer::Scope;
-use super::erase;
 
 /// Rows that one step looks at.
 const LOOKED_AT: usize = 10_000;
@@ -31,8 +31,8 @@ pub(super) fn prune(scope: &Scope<'_>, op: OpId, request: &PruneRequest) -> Resu
     }
     let now = scope.clock.now();
     // What is freed is overwritten, or an event that is erased later would leave its text behind.
-    let pruned = erase::overwriting(scope.connection, || step(scope.connection, now, request, Doing::Remove))
-        .map_err(sqlite)?;
+    let pruned =
+        erase::overwriting(scope.connection, || step(scope.connection, now, request, Doing::Remove)).map_err(sqlite)?;
     call.record(scope, now, &answer_of(&pruned))?;
     Ok(pruned)
 }
@@ -189,7 +189,8 @@ fn deliveries(
 
 /// An event goes where its job has been over for long enough, nothing waits for a person or for the world, and something
 /// happened since it went last.
-const FINISHED: &str = "SELECT j.event, coalesce(octet_length(e.text), 0) FROM jobs j CROSS JOIN events e ON e.seq = j.event
+const FINISHED: &str =
+    "SELECT j.event, coalesce(octet_length(e.text), 0) FROM jobs j CROSS JOIN events e ON e.seq = j.event
      WHERE j.event > ?1 AND j.event <= ?2 AND j.state IN ('done', 'cancelled')
        AND coalesce(j.changed_at, e.received_at) <= ?3
        AND e.erased_at IS NULL AND (e.pruned_at IS NULL OR e.pruned_at < j.changed_at)
@@ -213,7 +214,8 @@ fn events(
     now: Timestamp,
     doing: Doing,
 ) -> rusqlite::Result<Pruned> {
-    let mut end = connection.prepare_cached("SELECT event FROM jobs WHERE event > ?1 ORDER BY event LIMIT 1 OFFSET ?2")?;
+    let mut end =
+        connection.prepare_cached("SELECT event FROM jobs WHERE event > ?1 ORDER BY event LIMIT 1 OFFSET ?2")?;
     let end: Option<i64> = end.query_row(params![after.0, LOOKED_AT as i64 - 1], |row| row.get(0)).optional()?;
     let mut next = end.map(|end| PruneCursor::Events(EventNumber(end)));
     let mut select = connection.prepare_cached(FINISHED)?;

@@ -39,7 +39,15 @@ pub(super) fn resolve(scope: &Scope<'_>, op: OpId, request: &ResolveRequest) -> 
         rerun = run_again(scope, request.event.0, at)?;
     }
     let resolved = now_stands(scope, request.event.0)
-        .map(|(revision, state, run)| Resolved { decided_at: at, conflicts: numbers, revision, state, run, rerun, entered })
+        .map(|(revision, state, run)| Resolved {
+            decided_at: at,
+            conflicts: numbers,
+            revision,
+            state,
+            run,
+            rerun,
+            entered,
+        })
         .map_err(|cause| scope.error(&cause))?;
     call.record(scope, at, &answer_of(&resolved))?;
     Ok(resolved)
@@ -124,7 +132,9 @@ fn named(scope: &Scope<'_>, request: &ResolveRequest) -> Result<Vec<u32>, StoreE
     if numbers.is_empty() {
         numbers = scope
             .connection
-            .prepare_cached("SELECT number FROM conflicts WHERE event = ?1 AND decision IS NULL ORDER BY number LIMIT 2")
+            .prepare_cached(
+                "SELECT number FROM conflicts WHERE event = ?1 AND decision IS NULL ORDER BY number LIMIT 2",
+            )
             .and_then(|mut select| select.query_map([request.event.0], |row| row.get(0))?.collect())
             .map_err(|cause| scope.error(&cause))?;
         if numbers.len() != 1 {

@@ -86,11 +86,7 @@ fn a_kept_conflict_stays_one_and_is_no_alarm(backend: &dyn Backend) -> Result<()
     scratch.reopen()?;
     let previews = scratch.preview(vec![event("id", "c1"), event("id", "c2"), event("id", "x")])?;
     let known = Preview::Known;
-    ensure_eq!(
-        previews,
-        vec![Preview::Decided, known(Verdict::Conflict), known(Verdict::Duplicate)],
-        "the previews"
-    );
+    ensure_eq!(previews, vec![Preview::Decided, known(Verdict::Conflict), known(Verdict::Duplicate)], "the previews");
     ensure_eq!(alarms(&scratch, &["c1", "c2", "c3", "c1"])?, "conflict#1- conflict#2 conflict#3 conflict#1-", "again");
     let conflicts = scratch.find_one("id")?.conflicts;
     ensure_eq!(conflicts[0].count, 3, "it is counted");
@@ -117,7 +113,11 @@ fn an_accepted_content_is_a_duplicate_from_then_on(backend: &dyn Backend) -> Res
     let mut expected = vec![Preview::Known(Verdict::Duplicate); 4];
     expected.push(Preview::Known(Verdict::Conflict));
     ensure_eq!(scratch.preview(batch())?, expected, "the previews");
-    ensure_eq!(alarms(&scratch, &["x", "c1", "c2", "c3", "c4"])?, "duplicate duplicate duplicate duplicate conflict#4", "again");
+    ensure_eq!(
+        alarms(&scratch, &["x", "c1", "c2", "c3", "c4"])?,
+        "duplicate duplicate duplicate duplicate conflict#4",
+        "again"
+    );
 
     let found = scratch.find_one("id")?;
     ensure_eq!(found.job, before, "a job that waits only gets the new text");
@@ -131,11 +131,7 @@ fn an_accepted_content_is_a_duplicate_from_then_on(backend: &dyn Backend) -> Res
     let entered = found.job.received_at;
     ensure_eq!(
         revisions,
-        vec![
-            (1, Some("x"), entered, None),
-            (2, Some("c2"), first, Some(2)),
-            (3, Some("c3"), second, Some(3))
-        ],
+        vec![(1, Some("x"), entered, None), (2, Some("c2"), first, Some(2)), (3, Some("c3"), second, Some(3))],
         "the revisions before"
     );
     ensure_eq!(found.duplicates, 4, "duplicates");
@@ -160,7 +156,11 @@ fn a_job_that_does_not_wait_is_touched_only_by_a_new_run(backend: &dyn Backend) 
         run += 1;
         ensure_eq!((resolved.state, resolved.run, resolved.rerun), (JobState::Pending, run, true), "with a new run");
         let job = scratch.find_one("id")?.job;
-        ensure_eq!((job.state, job.run, job.attempts, job.due_at), (JobState::Pending, run, 0, Some(at)), "the new run");
+        ensure_eq!(
+            (job.state, job.run, job.attempts, job.due_at),
+            (JobState::Pending, run, 0, Some(at)),
+            "the new run"
+        );
     }
     // It waits already, and gets the new text as it is.
     scratch.accept(vec![event("id", "c9")])?;
@@ -181,7 +181,11 @@ fn a_content_enters_under_another_id_as_its_own_event(backend: &dyn Backend) -> 
     ensure_eq!(resolved.entered, Some((Verdict::New, new.job.event)), "the answer");
     ensure_eq!((new.job.source.as_str(), new.job.state, new.job.run), ("form", JobState::Pending, 1), "its job");
     ensure_eq!((new.job.received_at, new.job.due_at), (at, Some(at)), "its times");
-    ensure_eq!((new.job.time, &new.job.event_type), (Some(Timestamp::from_micros(7)), &Some(event_type("t"))), "it says");
+    ensure_eq!(
+        (new.job.time, &new.job.event_type),
+        (Some(Timestamp::from_micros(7)), &Some(event_type("t"))),
+        "it says"
+    );
     ensure_eq!(new.text.as_deref(), Some("c1"), "its text");
     ensure_eq!(scratch.all_jobs()?.len(), 2, "jobs");
 
@@ -263,7 +267,12 @@ fn all_conflicts_of_a_call_are_decided_or_none(backend: &dyn Backend) -> Result<
     let scratch = Scratch::new(backend)?;
     let number = with_conflicts(&scratch, 2)?;
     let before = scratch.find_one("id")?;
-    refused("one that is not there", decide(&scratch, number, &[1, 3], ACCEPT), ErrorKind::Invalid, "conflict_unknown")?;
+    refused(
+        "one that is not there",
+        decide(&scratch, number, &[1, 3], ACCEPT),
+        ErrorKind::Invalid,
+        "conflict_unknown",
+    )?;
     let too_many: Vec<u32> = (1..=RESOLVE_MAX as u32 + 1).collect();
     let answer = decide(&scratch, number, &too_many, Decision::Keep);
     refused("too many", answer, ErrorKind::Invalid, "resolve_too_many")?;

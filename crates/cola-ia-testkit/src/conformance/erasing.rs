@@ -128,8 +128,7 @@ fn erasing_ends_a_job_that_no_worker_has(backend: &dyn Backend) -> Result<(), Fa
 
 fn refusals_that_name_an_erased_id_lose_their_detail(backend: &dyn Backend) -> Result<(), Failure> {
     let scratch = Scratch::new(backend)?;
-    let about =
-        |number, detail: &str| Intake::Refusal(Refusal::new(RefusalCode::IdNumber, line(number)).about(detail));
+    let about = |number, detail: &str| Intake::Refusal(Refusal::new(RefusalCode::IdNumber, line(number)).about(detail));
     scratch.accept(vec![about(1, "4711"), about(2, "47110"), about(3, "id 4711"), event("4711", "x")])?;
     erase(&scratch, "4711")?;
     let details: Vec<_> = scratch.refusals()?.into_iter().map(|refusal| (refusal.code, refusal.detail)).collect();

@@ -216,9 +216,8 @@ impl Event {
 
     fn is_prunable(&self, request: &PruneRequest, now: Timestamp) -> bool {
         let Some(age) = request.texts else { return false };
-        let settled = |decisions: &[DecisionView]| {
-            decisions.last().is_some_and(|last| is_old(last.decided_at, now, age))
-        };
+        let settled =
+            |decisions: &[DecisionView]| decisions.last().is_some_and(|last| is_old(last.decided_at, now, age));
         matches!(self.job.state, JobState::Done | JobState::Cancelled)
             && is_old(self.changed_at, now, age)
             && self.job.erased_at.is_none()
@@ -239,7 +238,7 @@ impl Event {
         self.job.resource_id = None;
         if cancelled {
             self.job.state = JobState::Cancelled;
-            self.job.reason = "erased".to_owned();
+            "erased".clone_into(&mut self.job.reason);
             self.job.due_at = None;
             self.changed_at = at;
         }

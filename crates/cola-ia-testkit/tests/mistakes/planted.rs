@@ -672,10 +672,10 @@ impl Store for Wrong {
         match self.mistake {
             Mistake::PrunesNothing => return Ok(Pruned { next: found.next, ..Pruned::default() }),
             Mistake::PrunesWhereItLooks => return self.model.prune(self.other_op(), request).await,
-            Mistake::PrunesOnce if found.events > 0 => {
-                if std::mem::replace(&mut self.own.lock().unwrap().pruned_once, true) {
-                    return Ok(Pruned { next: found.next, ..Pruned::default() });
-                }
+            Mistake::PrunesOnce
+                if found.events > 0 && std::mem::replace(&mut self.own.lock().unwrap().pruned_once, true) =>
+            {
+                return Ok(Pruned { next: found.next, ..Pruned::default() });
             }
             _ => {}
         }

@@ -19,7 +19,7 @@ mod keeping;
 pub use add::{Entered, Refused};
 pub use config::SettingLine;
 pub use jobs::{Conflict, Delivery, Event, Job};
-pub use keeping::{Decision, Entry, Erasure, Pruning, PrunedDeliveries, Resolution, Revision};
+pub use keeping::{Decision, Entry, Erasure, PrunedDeliveries, Pruning, Resolution, Revision};
 
 /// The version of every shape here, its field `v`.
 pub const VERSION: u32 = 1;

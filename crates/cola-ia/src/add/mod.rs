@@ -143,17 +143,17 @@ impl<'a> Answered<'a> {
         for (index, intake) in batch.iter().enumerate() {
             match intake {
                 Intake::Delivery(delivery) => {
-                    let verdict = match answers {
+                    let (verdict, decided) = match answers {
                         Answers::Receipts(receipts) => {
                             push_answer(&mut self.out, lang, json, delivery, &receipts[index]);
-                            receipts[index].verdict
+                            (receipts[index].verdict, receipts[index].decided)
                         }
-                        Answers::Verdicts(verdicts) => {
-                            push_preview(&mut self.out, lang, json, delivery, verdicts[index]);
-                            verdicts[index]
+                        Answers::Foretold(answers) => {
+                            push_preview(&mut self.out, lang, json, delivery, answers[index]);
+                            (answers[index].verdict, answers[index].decided)
                         }
                     };
-                    self.tally.delivery(delivery, verdict);
+                    self.tally.delivery(delivery, verdict, decided);
                 }
                 Intake::Refusal(refusal) => {
                     push_refusal(&mut self.out, json, refusal);

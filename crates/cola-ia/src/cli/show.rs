@@ -4,8 +4,9 @@ use std::fmt::Write as _;
 
 use cola_ia_core::clock::Timestamp;
 use cola_ia_core::event::{EventType, Source};
-use cola_ia_core::store::{ConflictView, DeliveryView, EventHistory};
+use cola_ia_core::store::{ConflictView, DecisionKind, DecisionView, DeliveryView, EventHistory, RevisionView, Store};
 use cola_ia_wire::Event;
+use pollster::block_on;
 
 use super::add::push_json;
 use super::jobs::paint_of;
@@ -24,21 +25,29 @@ pub struct ShowOptions {
     pub json: bool,
 }
 
-impl ShowOptions {
-    /// Nothing is known of this id: not an error of the store, but not what was asked for. `elsewhere`: events of other
-    /// sources that have the id.
-    pub fn not_found(&self, elsewhere: &[EventHistory]) -> Problem {
-        let id = id_on_a_line(&self.id);
-        let problem = match &self.source {
-            Some(source) => Problem::failed(Message::new("show-not-found-in").with("id", id).with("source", source)),
-            None => Problem::failed(Message::new("show-not-found").with("id", id)),
-        };
-        if elsewhere.is_empty() {
-            return problem.hint(Message::new("show-not-found-hint"));
-        }
-        let sources: Vec<&str> = elsewhere.iter().map(|event| event.job.source.as_str()).collect();
-        problem.hint(Message::new("show-elsewhere-hint").with("sources", sources.join(", ")))
+/// Nothing is known of this id: not an error of the store, but not what was asked for. Other sources may have the id.
+///
+/// # Errors
+/// They cannot be looked at.
+pub fn not_found(store: &dyn Store, source: Option<&Source>, id: &str) -> Result<Problem, Problem> {
+    let elsewhere = match source {
+        Some(_) => block_on(store.find_events(None, id.to_owned())).map_err(|error| Problem::from_store(&error))?,
+        None => Vec::new(),
+    };
+    Ok(not_found_but(source, id, &elsewhere))
+}
+
+fn not_found_but(source: Option<&Source>, id: &str, elsewhere: &[EventHistory]) -> Problem {
+    let id = id_on_a_line(id);
+    let problem = match source {
+        Some(source) => Problem::failed(Message::new("show-not-found-in").with("id", id).with("source", source)),
+        None => Problem::failed(Message::new("show-not-found").with("id", id)),
+    };
+    if elsewhere.is_empty() {
+        return problem.hint(Message::new("show-not-found-hint"));
     }
+    let sources: Vec<&str> = elsewhere.iter().map(|event| event.job.source.as_str()).collect();
+    problem.hint(Message::new("show-elsewhere-hint").with("sources", sources.join(", ")))
 }
 
 /// One [`Event`] a line.
@@ -58,7 +67,8 @@ pub fn as_story(lang: &Lang, events: &[EventHistory], colour: bool) -> String {
 fn story(lang: &Lang, event: &EventHistory, colour: bool) -> String {
     let mut story = Story { lang, colour, out: String::new() };
     story.identity(event);
-    story.text(&lang.t("show-text", &[]), event.text.as_deref());
+    event.revisions.iter().for_each(|revision| story.revision(revision));
+    story.newest(event);
     event.conflicts.iter().for_each(|conflict| story.conflict(conflict));
     story.deliveries(&event.deliveries);
     story.out
@@ -81,6 +91,7 @@ impl Story<'_> {
         if !job.reason.is_empty() {
             facts.push(("show-reason", safe_line(&job.reason).into()));
         }
+        facts.extend(job.erased_at.map(|at| ("show-erased", at.to_rfc3339())));
         facts.push(("show-run", job.run.to_string()));
         facts.push(("show-attempts", job.attempts.to_string()));
         facts.extend(job.resource_id.as_deref().map(|resource| ("show-resource", id_on_a_line(resource).into())));
@@ -88,6 +99,14 @@ impl Story<'_> {
         facts.push(("show-received", self.received(job.received_at, job.time)));
         facts.extend(job.due_at.map(|due| ("show-due", due.to_rfc3339())));
         facts.push(("show-duplicates", event.duplicates.to_string()));
+        facts.extend(event.pruned.map(|pruned| {
+            let args: &[(&str, Arg<'_>)] = &[
+                ("count", pruned.count.into()),
+                ("first", to_the_second(pruned.first_at).into()),
+                ("last", to_the_second(pruned.last_at).into()),
+            ];
+            ("show-pruned", self.lang.t("show-pruned-between", args))
+        }));
         facts.push(("show-fingerprint", event.fingerprint.to_string()));
         self.facts(&facts);
     }
@@ -124,6 +143,37 @@ impl Story<'_> {
             ("show-last", conflict.last_at.to_rfc3339()),
             ("show-fingerprint", conflict.fingerprint.to_string()),
         ]);
+        conflict.decisions.iter().for_each(|decision| self.decision(decision));
+    }
+
+    fn decision(&mut self, decision: &DecisionView) {
+        let at = to_the_second(decision.decided_at);
+        let event = decision.entered.map_or(0, |event| event.0).to_string();
+        let key = match decision.kind {
+            DecisionKind::Keep => "show-kept",
+            DecisionKind::Accept => "show-accepted",
+            DecisionKind::As => "show-entered",
+        };
+        let said = self.lang.t(key, &[("time", at.into()), ("event", event.into())]);
+        let note = decision.note.as_deref().map(|note| format!(": {}", safe_line(note))).unwrap_or_default();
+        self.line(&format!("  {said}{note}"));
+    }
+
+    /// A content that a newer one has replaced.
+    fn revision(&mut self, revision: &RevisionView) {
+        let args: &[(&str, Arg<'_>)] =
+            &[("number", revision.number.into()), ("time", to_the_second(revision.accepted_at).into())];
+        let head = self.lang.t("show-revision", args);
+        self.text(&head, revision.text.as_deref());
+    }
+
+    /// The content that workers get.
+    fn newest(&mut self, event: &EventHistory) {
+        let head = match event.revision {
+            1 => self.lang.t("show-text", &[]),
+            number => self.lang.t("show-text-revision", &[("number", number.into())]),
+        };
+        self.text(&head, event.text.as_deref());
     }
 
     fn text(&mut self, head: &str, text: Option<&str>) {

@@ -23,18 +23,6 @@ pub(super) fn hash(connection: &Connection, source: &str, id: &str) -> rusqlite:
     Ok(erased_id(&namespace, source, id))
 }
 
-/// Runs `change` so that what it frees is overwritten with zeros in the file.
-pub(super) fn overwriting<T>(
-    connection: &Connection,
-    change: impl FnOnce() -> rusqlite::Result<T>,
-) -> rusqlite::Result<T> {
-    let set = |how: &str| connection.query_row(&format!("PRAGMA secure_delete = {how}"), [], |_| Ok(()));
-    set("ON")?;
-    let changed = change();
-    set("OFF")?;
-    changed
-}
-
 /// See [`Store::erase`](cola_ia_core::store::Store::erase). Whether the bytes are gone is for the caller to find out.
 pub(super) fn erase(scope: &Scope<'_>, op: OpId, request: &EraseRequest) -> Result<Option<Erased>, StoreError> {
     let sqlite = |cause: rusqlite::Error| scope.error(&cause);
@@ -53,18 +41,15 @@ pub(super) fn erase(scope: &Scope<'_>, op: OpId, request: &EraseRequest) -> Resu
     };
     let now = scope.clock.now();
     let unfinished = if request.after.is_none() { unfinished(scope, event, now)? } else { false };
-    let erased_at = overwriting(scope.connection, || {
-        if request.after.is_none() {
-            forget(scope.connection, event, now, request, unfinished)?;
-        }
-        let next = forget_deliveries(scope.connection, event, request)?;
-        let at: i64 = scope
-            .connection
-            .prepare_cached("SELECT erased_at FROM events WHERE seq = ?1")?
-            .query_row([event], |row| row.get(0))?;
-        Ok((at, next))
-    });
-    let (erased_at, next) = erased_at.map_err(sqlite)?;
+    if request.after.is_none() {
+        forget(scope.connection, event, now, request, unfinished).map_err(sqlite)?;
+    }
+    let next = forget_deliveries(scope.connection, event, request).map_err(sqlite)?;
+    let erased_at: i64 = scope
+        .connection
+        .prepare_cached("SELECT erased_at FROM events WHERE seq = ?1")
+        .and_then(|mut select| select.query_row([event], |row| row.get(0)))
+        .map_err(sqlite)?;
     let erased = Erased {
         event: EventNumber(event),
         erased_at: Timestamp::from_micros(erased_at),

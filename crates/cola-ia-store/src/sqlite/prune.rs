@@ -10,7 +10,6 @@ use cola_ia_core::intake::{DeliveryNumber, EventNumber};
 use cola_ia_core::store::{OPS_KEPT, OpId, PruneCursor, PruneRequest, Pruned, StoreError};
 use rusqlite::{Connection, OptionalExtension as _, params};
 
-use super::erase;
 use super::ops::{Call, Numbers, digest};
 use super::writer::Scope;
 
@@ -30,9 +29,7 @@ pub(super) fn prune(scope: &Scope<'_>, op: OpId, request: &PruneRequest) -> Resu
         return answer_from(first).map_err(sqlite);
     }
     let now = scope.clock.now();
-    // What is freed is overwritten, or an event that is erased later would leave its text behind.
-    let pruned =
-        erase::overwriting(scope.connection, || step(scope.connection, now, request, Doing::Remove)).map_err(sqlite)?;
+    let pruned = step(scope.connection, now, request, Doing::Remove).map_err(sqlite)?;
     call.record(scope, now, &answer_of(&pruned))?;
     Ok(pruned)
 }

@@ -63,6 +63,11 @@ pub fn run(session: &Session, options: &EraseOptions, settings: &Settings) -> Re
     if let Some(resource) = &event.job.resource_id {
         session.hint(&Message::new("erase-resource-hint").with("resource", safe_line(resource)));
     }
+    let entered = event.conflicts.iter().flat_map(|conflict| &conflict.decisions).filter_map(|made| made.entered);
+    let entered: Vec<String> = entered.map(|event| event.0.to_string()).collect();
+    if !entered.is_empty() {
+        session.hint(&Message::new("erase-entered-hint").with("events", entered.join(", ")));
+    }
     if !erased.gone {
         let hint = Some(Message::new("erase-log-kept-hint"));
         session.warn(&Warning { message: Message::new("erase-log-kept"), hint });

@@ -532,6 +532,7 @@ erase-done = erased { $id }; its identity stays as a hash
 erase-again = it was erased on { $time } already, and is still gone
 erase-cancelled = its job was not over and is cancelled
 erase-resource-hint = what its job made elsewhere is still there: { $resource }
+erase-entered-hint = a text of it entered under another id and is still there: event { $events }
 erase-log-kept = somebody is reading an older state of the store: until that ends, its log still has what was erased
 erase-log-kept-hint = run the same again later; it empties the log
 erase-copies-hint = copies and backups made before still have it

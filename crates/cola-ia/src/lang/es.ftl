@@ -535,6 +535,7 @@ erase-done = borrado { $id }; su identidad queda como un resumen (hash)
 erase-again = ya se borró el { $time }, y sigue borrado
 erase-cancelled = su trabajo no había acabado y queda cancelado
 erase-resource-hint = lo que hizo su trabajo en otro sitio sigue allí: { $resource }
+erase-entered-hint = un texto suyo entró con otro id y sigue ahí: evento { $events }
 erase-log-kept = alguien está leyendo un estado anterior del almacén: hasta que acabe, su registro de escritura (-wal) aún tiene lo borrado
 erase-log-kept-hint = repite lo mismo más tarde: vacía ese registro
 erase-copies-hint = las copias hechas antes aún lo tienen

@@ -167,6 +167,32 @@ fn whoever_reads_an_older_state_keeps_the_log() {
     assert_eq!(with_secret(&path), Vec::<PathBuf>::new());
 }
 
+/// The old table of the article is closed to everybody, and erasing reaches into it.
+#[test]
+fn the_row_of_the_article_goes_too() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("store.sqlite3");
+    let rows = Connection::open(&path).unwrap();
+    rows.execute_batch(
+        "CREATE TABLE trabajos (id TEXT PRIMARY KEY, texto TEXT NOT NULL, huella TEXT NOT NULL,
+             estado TEXT NOT NULL DEFAULT 'pendiente')",
+    )
+    .unwrap();
+    for (id, text) in [("other", "x"), (ID, SECRET)] {
+        let fingerprint = cola_ia_core::event::Fingerprint::of(text).to_string();
+        rows.execute("INSERT INTO trabajos VALUES (?1, ?2, ?3, 'terminado')", (id, text, fingerprint)).unwrap();
+    }
+    drop(rows);
+    let (store, _) = SqliteStore::open(&path, &options()).unwrap();
+    assert!(erase(&store).gone);
+    // The copy from before is the person's own.
+    assert_eq!(with_secret(&path), vec![folder.path().join("store.sqlite3.antes-de-cola-ia")]);
+    let rows = Connection::open(&path).unwrap();
+    let left: String = rows.query_row("SELECT group_concat(id) FROM trabajos", [], |row| row.get(0)).unwrap();
+    assert_eq!(left, "other");
+    assert!(rows.execute("DELETE FROM trabajos", []).is_err(), "it is still closed");
+}
+
 /// More deliveries than one step goes through.
 #[test]
 fn an_event_with_many_deliveries_is_erased_in_steps() {

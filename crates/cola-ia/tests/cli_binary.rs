@@ -21,12 +21,15 @@ use cola_ia_core::job::JobState;
 use cola_ia_core::store::{ErrorKind, StoreError};
 use common::{BOTH, Place};
 
-const COMMANDS: [&[&str]; 11] = [
+const COMMANDS: [&[&str]; 14] = [
     &[],
     &["init"],
     &["add"],
     &["jobs"],
     &["show"],
+    &["resolve"],
+    &["prune"],
+    &["erase"],
     &["config"],
     &["config", "show"],
     &["config", "check"],

@@ -89,7 +89,7 @@ fn unfinished(scope: &Scope<'_>, event: i64, now: Timestamp) -> Result<bool, Sto
 }
 
 /// What goes with the text. The rows stay, with fingerprints, times, costs and outcomes.
-const CONTENT: [&str; 6] = [
+pub(super) const CONTENT: [&str; 6] = [
     "UPDATE conflicts SET text = NULL, type = NULL, note = NULL WHERE event = ?1",
     "UPDATE revisions SET text = NULL WHERE event = ?1",
     "UPDATE decisions SET note = NULL WHERE event = ?1",

@@ -111,6 +111,8 @@ fn step(connection: &Connection, now: Timestamp, request: &PruneRequest, doing: 
     }
 }
 
+const OPS: &str = "SELECT op, at FROM ops WHERE op > ?1 ORDER BY op LIMIT ?2";
+
 fn ops(
     connection: &Connection,
     after: Option<OpId>,
@@ -120,7 +122,7 @@ fn ops(
 ) -> rusqlite::Result<Pruned> {
     // An empty blob is below every op.
     let from = after.map_or(Vec::new(), |OpId(op)| op.to_vec());
-    let mut select = connection.prepare_cached("SELECT op, at FROM ops WHERE op > ?1 ORDER BY op LIMIT ?2")?;
+    let mut select = connection.prepare_cached(OPS)?;
     let mut rows = select.query(params![from, LOOKED_AT as i64])?;
     let (mut seen, mut old, mut next) = (0, Vec::new(), then);
     while let Some(row) = rows.next()? {
@@ -144,6 +146,9 @@ fn ops(
     Ok(Pruned { ops: old.len() as u64, next, ..Pruned::default() })
 }
 
+const DELIVERIES: &str = "SELECT seq, verdict = 'duplicate' AND received_at <= ?3, event, received_at FROM deliveries
+     WHERE seq > ?1 ORDER BY seq LIMIT ?2";
+
 fn deliveries(
     connection: &Connection,
     after: DeliveryNumber,
@@ -151,10 +156,7 @@ fn deliveries(
     doing: Doing,
     then: Option<PruneCursor>,
 ) -> rusqlite::Result<Pruned> {
-    let mut select = connection.prepare_cached(
-        "SELECT seq, verdict = 'duplicate' AND received_at <= ?3, event, received_at FROM deliveries
-         WHERE seq > ?1 ORDER BY seq LIMIT ?2",
-    )?;
+    let mut select = connection.prepare_cached(DELIVERIES)?;
     let mut rows = select.query(params![after.0, LOOKED_AT as i64, before])?;
     let (mut seen, mut old, mut next) = (0, Vec::new(), then);
     while let Some(row) = rows.next()? {
@@ -195,6 +197,9 @@ const FINISHED: &str =
        AND NOT EXISTS (SELECT 1 FROM effects f WHERE f.event = j.event AND f.state IN ('intended', 'unknown', 'held'))
      ORDER BY j.event";
 
+/// The last event of those that a step looks at.
+const END: &str = "SELECT event FROM jobs WHERE event > ?1 ORDER BY event LIMIT 1 OFFSET ?2";
+
 /// What goes with the text of an event. The rows stay, with fingerprints, times, costs and outcomes.
 const HISTORY: [&str; 5] = [
     "UPDATE conflicts SET text = NULL WHERE event = ?1 AND text IS NOT NULL",
@@ -211,8 +216,7 @@ fn events(
     now: Timestamp,
     doing: Doing,
 ) -> rusqlite::Result<Pruned> {
-    let mut end =
-        connection.prepare_cached("SELECT event FROM jobs WHERE event > ?1 ORDER BY event LIMIT 1 OFFSET ?2")?;
+    let mut end = connection.prepare_cached(END)?;
     let end: Option<i64> = end.query_row(params![after.0, LOOKED_AT as i64 - 1], |row| row.get(0)).optional()?;
     let mut next = end.map(|end| PruneCursor::Events(EventNumber(end)));
     let mut select = connection.prepare_cached(FINISHED)?;
@@ -238,4 +242,25 @@ fn events(
         }
     }
     Ok(Pruned { events: old.len() as u64, next, ..Pruned::default() })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::erase;
+    use super::*;
+
+    /// A statement that reads a table from end to end would hold the lock for as long as the store has been in use.
+    #[test]
+    fn every_statement_goes_by_a_key() {
+        let connection = Connection::open_in_memory().unwrap();
+        for migration in super::super::migrate::MIGRATIONS {
+            connection.execute_batch(migration.sql).unwrap();
+        }
+        for sql in [OPS, DELIVERIES, END, FINISHED].into_iter().chain(HISTORY).chain(erase::CONTENT) {
+            let mut explain = connection.prepare(&format!("EXPLAIN QUERY PLAN {sql}")).unwrap();
+            let steps: Vec<String> =
+                explain.raw_query().mapped(|row| row.get(3)).collect::<rusqlite::Result<_>>().unwrap();
+            assert!(!steps.is_empty() && steps.iter().all(|step| !step.contains("SCAN")), "{sql}: {steps:?}");
+        }
+    }
 }

@@ -23,8 +23,8 @@ pub(super) enum Answers {
 
 /// Where the batches go.
 pub(super) enum Gate {
-    Store(SqliteStore),
-    DryRun(DryRun),
+    Store(Box<SqliteStore>),
+    DryRun(Box<DryRun>),
 }
 
 impl Gate {

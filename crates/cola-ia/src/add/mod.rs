@@ -74,10 +74,10 @@ pub fn run(session: &Session, options: &AddOptions, settings: &Settings) -> Resu
 fn open(options: &AddOptions, settings: &Settings, store: &Options) -> Result<(Gate, Opened), StoreError> {
     if options.dry_run {
         let (dry_run, opened) = DryRun::open(&settings.db, store)?;
-        return Ok((Gate::DryRun(dry_run), opened));
+        return Ok((Gate::DryRun(Box::new(dry_run)), opened));
     }
     let (store, opened) = SqliteStore::open(&settings.db, store)?;
-    Ok((Gate::Store(store), opened))
+    Ok((Gate::Store(Box::new(store)), opened))
 }
 
 /// Commits and answers until the queue ends.

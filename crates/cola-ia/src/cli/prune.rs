@@ -35,7 +35,8 @@ pub struct PruneOptions {
 /// # Errors
 /// It could not go to its end; what went is gone, and running it again goes on.
 pub fn run(session: &Session, options: PruneOptions, settings: &Settings) -> Result<Exit, Problem> {
-    let stop = stop_at_a_signal().map_err(|cause| Problem::failed(Message::new("signals-failed").caused_by(&cause)))?;
+    let interrupt =
+        stop_at_a_signal().map_err(|cause| Problem::failed(Message::new("signals-failed").caused_by(&cause)))?;
     let failed = |error: StoreError| Problem::from_store(&error);
     let store = if options.dry_run { store::view(settings)? } else { store::change(session, settings)? };
     let request = PruneRequest {
@@ -43,7 +44,7 @@ pub fn run(session: &Session, options: PruneOptions, settings: &Settings) -> Res
         deliveries: options.older_than.or(settings.retention_deliveries),
         after: None,
     };
-    let (pruned, ended) = to_the_end(&store, request, options.dry_run, &stop);
+    let (pruned, ended) = to_the_end(&store, request, options.dry_run, &interrupt);
     let shrunk = match ended {
         Ok(()) if options.shrink && !options.dry_run && pruned.next.is_none() => Some(store.shrink().map_err(failed)?),
         _ => None,
@@ -79,7 +80,7 @@ fn to_the_end(
     store: &SqliteStore,
     mut request: PruneRequest,
     dry_run: bool,
-    stop: &AtomicBool,
+    interrupt: &AtomicBool,
 ) -> (Pruned, Result<(), StoreError>) {
     let mut sum = Pruned::default();
     loop {
@@ -98,7 +99,7 @@ fn to_the_end(
         sum.ops += step.ops;
         sum.next = step.next;
         request.after = step.next;
-        if step.next.is_none() || stop.load(Ordering::SeqCst) {
+        if step.next.is_none() || interrupt.load(Ordering::SeqCst) {
             return (sum, Ok(()));
         }
     }
@@ -126,7 +127,7 @@ fn told(session: &Session, options: PruneOptions, pruned: &Pruned, shrunk: Optio
     }
     match shrunk {
         Some(Shrunk { from, to }) => {
-            session.note(&Message::new("prune-shrunk").with("from", mib(from)).with("to", mib(to)))
+            session.note(&Message::new("prune-shrunk").with("from", mib(from)).with("to", mib(to)));
         }
         None if pruned.events > 0 && !options.dry_run => session.hint(&Message::new("prune-shrink-hint")),
         None => {}

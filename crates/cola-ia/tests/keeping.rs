@@ -194,15 +194,12 @@ fn steady(text: &str) -> String {
         [(b"dddd-dd-ddTdd:dd:dd.ddddddZ", "TIME"), (b"dddd-dd-ddTdd:dd:ddZ", "TIME"), (&[b'x'; 64], "HASH")];
     let (mut out, mut rest) = (String::new(), text);
     while let Some(next) = rest.chars().next() {
-        match shapes.iter().find(|(shape, _)| is_like(rest.as_bytes(), shape)) {
-            Some((shape, name)) => {
-                out.push_str(name);
-                rest = &rest[shape.len()..];
-            }
-            None => {
-                out.push(next);
-                rest = &rest[next.len_utf8()..];
-            }
+        if let Some((shape, name)) = shapes.iter().find(|(shape, _)| is_like(rest.as_bytes(), shape)) {
+            out.push_str(name);
+            rest = &rest[shape.len()..];
+        } else {
+            out.push(next);
+            rest = &rest[next.len_utf8()..];
         }
     }
     out

@@ -17,6 +17,7 @@ pub struct PruneRequest {
     /// this; `None`: none. An event that has an undecided conflict or an open effect keeps all.
     pub texts: Option<Duration>,
     /// Repeated deliveries that were received longer ago than this, and never ones younger than [`OPS_KEPT`]; `None`: none.
+    /// One that has the highest number of all stays, so that no number is given twice.
     pub deliveries: Option<Duration>,
     /// The `next` of the step before; `None`: from the beginning.
     pub after: Option<PruneCursor>,

@@ -156,12 +156,18 @@ fn deliveries(
     doing: Doing,
     then: Option<PruneCursor>,
 ) -> rusqlite::Result<Pruned> {
+    // The next number is one more than the highest that is stored: that one stays, or it would be given twice.
+    let highest: i64 = connection
+        .prepare_cached(
+            "SELECT max((SELECT coalesce(max(seq), 0) FROM events), (SELECT coalesce(max(seq), 0) FROM deliveries))",
+        )?
+        .query_row([], |row| row.get(0))?;
     let mut select = connection.prepare_cached(DELIVERIES)?;
     let mut rows = select.query(params![after.0, LOOKED_AT as i64, before])?;
     let (mut seen, mut old, mut next) = (0, Vec::new(), then);
     while let Some(row) = rows.next()? {
         let number: i64 = row.get(0)?;
-        if row.get(1)? {
+        if number < highest && row.get(1)? {
             old.push((number, row.get::<_, i64>(2)?, row.get::<_, i64>(3)?));
         }
         seen += 1;

@@ -18,6 +18,7 @@ cases![
     what_happens_after_pruning_is_pruned_again,
     pruned_deliveries_stay_counted,
     what_a_repeated_call_needs_is_kept_for_a_week,
+    no_number_is_given_twice_after_pruning,
     looking_for_what_to_prune_changes_nothing,
     same_op_prunes_once,
 ];
@@ -156,6 +157,23 @@ fn what_a_repeated_call_needs_is_kept_for_a_week(backend: &dyn Backend) -> Resul
     ensure_eq!((pruned.ops, pruned.deliveries), (1, 1), "after a week");
     // The call is forgotten: it is another one now.
     ensure_eq!(words(&scratch.accept_as(op, &batch)?), "duplicate duplicate duplicate conflict#1", "the same op again");
+    Ok(())
+}
+
+fn no_number_is_given_twice_after_pruning(backend: &dyn Backend) -> Result<(), Failure> {
+    let mut scratch = Scratch::new(backend)?;
+    scratch.accept(vec![event("a", "x")])?;
+    let last = scratch.accept(vec![event("a", "x"), event("a", "x")])?.receipts[1].number;
+    scratch.clock().advance(30 * DAY);
+    ensure_eq!(prune(&scratch, &DELIVERIES)?.deliveries, 1, "all but the one with the highest number");
+    let next = scratch.accept(vec![event("a", "x")])?.receipts[0].number;
+    ensure!(next > last, "{next:?} was given after {last:?}");
+    scratch.clock().advance(30 * DAY);
+    ensure_eq!(prune(&scratch, &DELIVERIES)?.deliveries, 1, "once a higher one is there");
+    scratch.reopen()?;
+    let after = scratch.accept(vec![event("b", "x")])?.receipts[0].number;
+    ensure!(after > next, "{after:?} was given after {next:?}");
+    ensure_eq!(scratch.find_one("a")?.duplicates, 3, "duplicates");
     Ok(())
 }
 

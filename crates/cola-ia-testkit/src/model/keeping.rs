@@ -5,9 +5,9 @@ use cola_ia_core::event::{Content, Delivery, EventId};
 use cola_ia_core::intake::{DeliveryNumber, EventNumber, Intake};
 use cola_ia_core::job::JobState;
 use cola_ia_core::store::{
-    Decision, DecisionKind, DecisionView, EraseRequest, Erased, ErrorKind, NOTE_MAX_BYTES, OPS_KEPT, PruneCursor,
-    PruneRequest, Pruned, PrunedDeliveries, RESOLVE_MAX, ResolveRequest, Resolved, RevisionView, StoreError, erased_id,
-    names,
+    Decision, DecisionKind, DecisionView, DeliveryView, EraseRequest, Erased, ErrorKind, NOTE_MAX_BYTES, OPS_KEPT,
+    PruneCursor, PruneRequest, Pruned, PrunedDeliveries, RESOLVE_MAX, ResolveRequest, Resolved, RevisionView,
+    StoreError, erased_id, names,
 };
 use cola_ia_core::verdict::Verdict;
 
@@ -119,7 +119,9 @@ impl Memory {
                 pruned.next = deliveries.or(events);
             }
             Some(PruneCursor::Deliveries(_)) => {
-                let old = |event: &Event| event.later.iter().filter(|later| is_prunable(later, request, now)).count();
+                let last = self.last_number;
+                let old =
+                    |event: &Event| event.later.iter().filter(|later| is_prunable(later, request, now, last)).count();
                 pruned.deliveries = self.events.values().map(old).sum::<usize>() as u64;
                 pruned.next = events;
             }
@@ -134,9 +136,10 @@ impl Memory {
         match request.after {
             None | Some(PruneCursor::Ops(_)) => self.ops.retain(|_, call| !is_old(call.at, now, OPS_KEPT)),
             Some(PruneCursor::Deliveries(_)) => {
+                let last = self.last_number;
                 for event in self.events.values_mut() {
                     let (old, kept): (Vec<_>, Vec<_>) =
-                        event.later.drain(..).partition(|later| is_prunable(later, request, now));
+                        event.later.drain(..).partition(|later| is_prunable(later, request, now, last));
                     event.later = kept;
                     for later in old {
                         let so_far = event.pruned.unwrap_or(PrunedDeliveries {
@@ -188,9 +191,10 @@ fn is_old(at: Timestamp, now: Timestamp, age: std::time::Duration) -> bool {
     at.as_micros() <= now.as_micros().saturating_sub(age)
 }
 
-fn is_prunable(later: &cola_ia_core::store::DeliveryView, request: &PruneRequest, now: Timestamp) -> bool {
+/// The one with the highest number of all stays.
+fn is_prunable(later: &DeliveryView, request: &PruneRequest, now: Timestamp, last_number: i64) -> bool {
     let old = |age: std::time::Duration| is_old(later.received_at, now, age.max(OPS_KEPT));
-    later.verdict == Verdict::Duplicate && request.deliveries.is_some_and(old)
+    later.verdict == Verdict::Duplicate && later.number.0 < last_number && request.deliveries.is_some_and(old)
 }
 
 impl Event {

@@ -129,6 +129,7 @@ mistakes! {
     ForgetsPrunedDeliveries,
     PrunesAWeekEarly,
     PrunesWhereItLooks,
+    GivesPrunedNumbersAgain,
     ErasesNothing,
     ErasesWhatRuns,
     FindsByHash,
@@ -218,6 +219,8 @@ struct Own {
     /// How many jobs the pages so far have listed.
     listed: usize,
     pruned_once: bool,
+    /// Deliveries that were pruned.
+    pruned: i64,
 }
 
 struct Wrong {
@@ -424,6 +427,7 @@ impl Wrong {
                     receipt.event = receipt.event.map(|_| EventNumber(receipt.number.0));
                 }
                 Mistake::GivesNumbersTwice => receipt.number.0 -= receipt.number.0 % 2,
+                Mistake::GivesPrunedNumbersAgain => receipt.number.0 -= self.own.lock().unwrap().pruned,
                 _ => {}
             }
         }
@@ -659,7 +663,9 @@ impl Store for Wrong {
 
     async fn prune(&self, op: OpId, request: PruneRequest) -> Result<Pruned, StoreError> {
         let op = if self.mistake == Mistake::IgnoresOps { self.other_op() } else { op };
-        self.early(async || self.model.prune(op, request).await).await
+        let pruned = self.early(async || self.model.prune(op, request).await).await?;
+        self.own.lock().unwrap().pruned += pruned.deliveries as i64;
+        Ok(pruned)
     }
 
     async fn prunable(&self, request: PruneRequest) -> Result<Pruned, StoreError> {

@@ -176,6 +176,7 @@ pub(crate) const TABLE: &[Row] = &[
     found(Mistake::ForgetsPrunedDeliveries, &["pruned_deliveries_stay_counted"]),
     found(Mistake::PrunesAWeekEarly, &["what_a_repeated_call_needs_is_kept_for_a_week"]),
     found(Mistake::PrunesWhereItLooks, &["looking_for_what_to_prune_changes_nothing"]),
+    found(Mistake::GivesPrunedNumbersAgain, &["no_number_is_given_twice_after_pruning"]),
     found(
         Mistake::ErasesNothing,
         &[

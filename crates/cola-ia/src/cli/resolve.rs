@@ -4,7 +4,7 @@ use cola_ia_core::clock::{SystemClock, SystemEntropy};
 use cola_ia_core::event::Source;
 use cola_ia_core::job::JobState;
 use cola_ia_core::store::{
-    ConflictView, Decision, EventHistory, OpId, ResolveRequest, Resolved, Store as _, StoreError,
+    ConflictView, Decision, EventHistory, HISTORY_MAX, OpId, ResolveRequest, Resolved, Store as _, StoreError,
 };
 use cola_ia_core::verdict::Verdict;
 use cola_ia_wire::Resolution;
@@ -85,6 +85,8 @@ fn the_one(session: &Session, options: &ResolveOptions, event: &EventHistory) ->
     let id = id_on_a_line(&options.id);
     match undecided.as_slice() {
         [_] => Ok(()),
+        // There may be more than are shown: the store knows.
+        [] if event.conflicts.len() == HISTORY_MAX => Ok(()),
         [] if event.conflicts.is_empty() => Err(Problem::failed(Message::new("resolve-no-conflict").with("id", id))),
         [] => Err(Problem::failed(Message::new("resolve-all-decided").with("id", id))
             .hint(Message::new("resolve-all-decided-hint"))),

@@ -20,13 +20,19 @@ use crate::job::JobState;
 use crate::verdict::Verdict;
 
 mod decisions;
+mod erase;
 mod lists;
+mod prune;
 
-pub use decisions::{DecisionKind, DecisionView, RevisionView};
+pub use decisions::{
+    Decision, DecisionKind, DecisionView, NOTE_MAX_BYTES, RESOLVE_MAX, ResolveRequest, Resolved, RevisionView,
+};
+pub use erase::{EraseRequest, Erased, erased_id, names};
 pub use lists::{
     AttemptView, BothTexts, ConflictSummary, Cursor, DeliverySummary, EffectView, FOLLOW_MAX, FollowFrom, Followed,
     ListRequest, Page, TEXTS_MAX_BYTES, Texts,
 };
+pub use prune::{OPS_KEPT, PruneCursor, PruneRequest, Pruned, PrunedDeliveries};
 
 /// The caller's name for one mutating call: 16 bytes, of which the first six are the time in milliseconds, so that a store
 /// appends them in order, and the rest is random.
@@ -64,6 +70,8 @@ pub struct Receipt {
     pub event: Option<EventNumber>,
     /// The conflict's number within its event, from 1; only for [`Verdict::Conflict`].
     pub conflict: Option<u32>,
+    /// A conflict that a person had decided to leave one when this came: no alarm. Only for [`Verdict::Conflict`].
+    pub decided: bool,
 }
 
 /// What [`Store::accept`] would answer, as far as the store's present events decide it.
@@ -73,6 +81,19 @@ pub enum Preview {
     Unknown,
     /// The store knows it, or refuses it: this is the verdict.
     Known(Verdict),
+    /// The store knows it: [`Verdict::Conflict`], with a content that a person decided to leave one.
+    Decided,
+}
+
+impl Preview {
+    /// The verdict, where the store knows the identity.
+    pub const fn verdict(self) -> Option<Verdict> {
+        match self {
+            Self::Unknown => None,
+            Self::Known(verdict) => Some(verdict),
+            Self::Decided => Some(Verdict::Conflict),
+        }
+    }
 }
 
 /// One page of a list, highest number first. What is committed while pages are read may be missed or not: a page is a look,
@@ -101,13 +122,16 @@ pub struct JobSummary {
     pub event: EventNumber,
     /// The event's source.
     pub source: Source,
-    /// The event's id. A plain string: a store that took over an older file may hold ids that no longer would enter.
+    /// The event's id; once the event is erased, a hash of it in hex. A plain string: a store that took over an older file may
+    /// hold ids that no longer would enter.
     pub id: String,
+    /// When a person had the event erased.
+    pub erased_at: Option<Timestamp>,
     /// The event's type.
     pub event_type: Option<EventType>,
     /// Where the job stands.
     pub state: JobState,
-    /// Why the job is held or failed, a stable code; empty where it needs no reason.
+    /// Why the job is held, failed or cancelled, a stable code; empty where it needs no reason.
     pub reason: String,
     /// The run, from 1.
     pub run: u32,
@@ -128,9 +152,9 @@ pub struct JobSummary {
 pub struct EventHistory {
     /// The job and the identity.
     pub job: JobSummary,
-    /// The content; `None` once pruned or erased.
+    /// The content that workers get, the newest revision; `None` once pruned or erased.
     pub text: Option<String>,
-    /// SHA-256 of the content that entered.
+    /// SHA-256 of that content.
     pub fingerprint: Fingerprint,
     /// When the job changed last; `None` while it is as it was born.
     pub changed_at: Option<Timestamp>,
@@ -138,10 +162,14 @@ pub struct EventHistory {
     pub worker: Option<String>,
     /// While the job is running: until when.
     pub lease_until: Option<Timestamp>,
-    /// The other contents that a person accepted, by number; at most [`HISTORY_MAX`].
+    /// The number of that revision: 1 is the content that entered, and each content that a person accepted is one more.
+    pub revision: u32,
+    /// The revisions before it, by number; at most [`HISTORY_MAX`].
     pub revisions: Vec<RevisionView>,
-    /// How often the same content was delivered again.
+    /// How often an accepted content was delivered again, pruned deliveries included.
     pub duplicates: u64,
+    /// Those of them that were pruned.
+    pub pruned: Option<PrunedDeliveries>,
     /// The other contents that came under this identity, by number; at most [`HISTORY_MAX`].
     pub conflicts: Vec<ConflictView>,
     /// The latest deliveries after the first, newest first; at most [`HISTORY_MAX`].
@@ -214,6 +242,42 @@ pub trait Store: Send + Sync {
     /// # Errors
     /// `Unavailable`, `Corrupt`.
     async fn preview(&self, batch: Arc<Vec<Intake>>) -> Result<Vec<Preview>, StoreError>;
+
+    /// Decides conflicts of an event, all of the request or none. Each decision is recorded with the store's time and the
+    /// note. A kept conflict may be decided again; one that was accepted or entered elsewhere may not, because that has been
+    /// acted upon.
+    ///
+    /// # Errors
+    /// `Invalid`: `event_unknown`, `conflict_unknown`, `conflict_not_named` (none was named, and not exactly one is
+    /// undecided), `resolve_too_many`, `note_too_long`. `Conflict`: `conflict_decided`; `content_gone` (accepting or entering
+    /// a content that was erased or pruned); `id_taken` (the new id has another content); `effects_open` (a new run while an
+    /// effect of an earlier one is open); `op_reused`. `Unavailable`, `Corrupt`.
+    async fn resolve(&self, op: OpId, request: ResolveRequest) -> Result<Resolved, StoreError>;
+
+    /// One bounded step of pruning. What went is gone whatever becomes of the next step; identity, fingerprints, times and
+    /// counts stay: what was a duplicate or a conflict still is.
+    ///
+    /// # Errors
+    /// `Conflict` (`op_reused`), `Unavailable`, `Corrupt`.
+    async fn prune(&self, op: OpId, request: PruneRequest) -> Result<Pruned, StoreError>;
+
+    /// What [`prune`](Self::prune) would let go of in the same step. Nothing is changed.
+    ///
+    /// # Errors
+    /// `Unavailable`, `Corrupt`.
+    async fn prunable(&self, request: PruneRequest) -> Result<Pruned, StoreError>;
+
+    /// Erases an event, in steps; `None`: there is no such event. The first step takes its texts (that of each conflict and
+    /// revision too), type, notes, outputs, results and resource ids; its id gives place to a hash by which the identity is
+    /// still known. A job that is not done is cancelled, with the reason `erased`. The other steps go through its deliveries
+    /// (types, places where they were read) and through the details of refusals that name the id. What is delivered under
+    /// the identity later is judged and counted as before, and nothing of its content is kept.
+    ///
+    /// Erasing an erased event goes through the same steps and finds nothing.
+    ///
+    /// # Errors
+    /// `Conflict`: `job_running`, while a worker holds its lease; `op_reused`. `Unavailable`, `Corrupt`.
+    async fn erase(&self, op: OpId, request: EraseRequest) -> Result<Option<Erased>, StoreError>;
 
     /// The events with this id, byte for byte: of one source, or of every source, sorted by the bytes of its name. Any string
     /// can be asked for; one that cannot be an id is not found.

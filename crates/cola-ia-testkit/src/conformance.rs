@@ -10,12 +10,15 @@ mod batches;
 mod check;
 mod concurrency;
 mod content;
+mod decisions;
+mod erasing;
 mod histories;
 mod identity;
 mod jobs;
 mod lists;
 mod ops;
 mod previews;
+mod pruning;
 mod refusals;
 mod reopening;
 mod verdicts;
@@ -31,7 +34,7 @@ pub struct Case {
 
 /// All cases, in an order in which the first failure is likely the cause of the others.
 pub fn cases() -> impl Iterator<Item = &'static Case> {
-    let areas: [&'static [Case]; 12] = [
+    let areas: [&'static [Case]; 15] = [
         verdicts::CASES,
         histories::CASES,
         identity::CASES,
@@ -42,6 +45,9 @@ pub fn cases() -> impl Iterator<Item = &'static Case> {
         previews::CASES,
         jobs::CASES,
         lists::CASES,
+        decisions::CASES,
+        pruning::CASES,
+        erasing::CASES,
         reopening::CASES,
         concurrency::CASES,
     ];

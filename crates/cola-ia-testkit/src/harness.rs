@@ -8,13 +8,15 @@ use std::task::{Context, Poll, Wake, Waker};
 use std::thread::{self, Thread};
 use std::time::{Duration, Instant};
 
-use cola_ia_core::clock::Timestamp;
+use cola_ia_core::clock::{Clock as _, Timestamp};
 use cola_ia_core::event::Source;
 use cola_ia_core::filter::Filter;
-use cola_ia_core::intake::{DeliveryNumber, Intake, Refusal, RefusalCode};
+use cola_ia_core::intake::{DeliveryNumber, EventNumber, Intake, Refusal, RefusalCode};
+use cola_ia_core::job::JobState;
 use cola_ia_core::store::{
-    Accepted, ConflictSummary, Cursor, DeliverySummary, EventHistory, FollowFrom, Followed, JobPage, JobSummary,
-    ListRequest, OpId, Page, PageRequest, Preview, Store, StoreError, Texts,
+    Accepted, ConflictSummary, Cursor, DeliverySummary, EraseRequest, Erased, EventHistory, FollowFrom, Followed,
+    JobPage, JobSummary, ListRequest, OpId, Page, PageRequest, Preview, PruneRequest, Pruned, ResolveRequest, Resolved,
+    Store, StoreError, Texts,
 };
 
 use crate::clock::{ManualClock, SeededEntropy};
@@ -57,6 +59,13 @@ pub trait Place: Send + Sync {
     /// # Errors
     /// What stood in the way.
     fn refusals(&self) -> Result<Vec<RecordedRefusal>, Failure>;
+
+    /// Puts a job into this state, as if it had come there at this moment. No verb moves jobs yet, so a backend writes to its
+    /// tables. Called while the store is open.
+    ///
+    /// # Errors
+    /// What stood in the way.
+    fn set_job(&self, event: EventNumber, state: JobState, at: Timestamp) -> Result<(), Failure>;
 }
 
 /// A refusal as a store records it: all but the column, which is only told to the sender.
@@ -261,6 +270,71 @@ impl Scratch {
     /// The store's.
     pub fn follow(&self, filter: Filter, from: FollowFrom) -> Result<Followed, StoreError> {
         block_on(self.store().follow(filter, from))
+    }
+
+    /// [`Store::resolve`] under this op id.
+    ///
+    /// # Errors
+    /// The store's.
+    pub fn resolve_as(&self, op: OpId, request: &ResolveRequest) -> Result<Resolved, StoreError> {
+        block_on(self.store().resolve(op, request.clone()))
+    }
+
+    /// [`Store::erase`] under these op ids, one a step, until the last step. The answer is the last step's; `cancelled` is
+    /// that of any.
+    ///
+    /// # Errors
+    /// The store's.
+    pub fn erase_as(
+        &self,
+        mut op: impl FnMut() -> OpId,
+        source: &Source,
+        id: &str,
+    ) -> Result<Option<Erased>, StoreError> {
+        let mut request = EraseRequest { source: source.clone(), id: id.to_owned(), after: None };
+        let mut cancelled = false;
+        loop {
+            let Some(erased) = block_on(self.store().erase(op(), request.clone()))? else { return Ok(None) };
+            cancelled |= erased.cancelled;
+            if erased.next.is_none() {
+                return Ok(Some(Erased { cancelled, ..erased }));
+            }
+            request.after = erased.next;
+        }
+    }
+
+    /// Prunes to the end, as the command does: each step is looked at before, and only one that finds something is taken. The
+    /// answer is the sum of all steps. What a look promises must be what the step does.
+    ///
+    /// # Errors
+    /// The store's; or a look and its step differ.
+    pub fn prune_as(&self, mut op: impl FnMut() -> OpId, request: &PruneRequest) -> Result<Pruned, Failure> {
+        let mut request = PruneRequest { after: None, ..request.clone() };
+        let mut sum = Pruned::default();
+        loop {
+            let step = block_on(self.store().prunable(request.clone()))?;
+            if !step.is_empty() {
+                let done = block_on(self.store().prune(op(), request.clone()))?;
+                if done != step {
+                    return Err(format!("{request:?} promised {step:?} and did {done:?}").into());
+                }
+            }
+            sum.events += step.events;
+            sum.deliveries += step.deliveries;
+            sum.ops += step.ops;
+            if step.next.is_none() {
+                return Ok(sum);
+            }
+            request.after = step.next;
+        }
+    }
+
+    /// [`Place::set_job`], now.
+    ///
+    /// # Errors
+    /// What stood in the way.
+    pub fn set_job(&self, event: EventNumber, state: JobState) -> Result<(), Failure> {
+        self.place.set_job(event, state, self.clock.now())
     }
 
     /// All refusals that the store recorded, by number.

@@ -3,20 +3,23 @@
 //! One lock around plain maps and vectors; no index, no cache, nothing clever. Where a real store has a choice, this one
 //! takes the plainest: delivery numbers are 1, 2, 3 without gaps. It keeps everything for ever and is no use beyond tests.
 
+mod keeping;
+
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard};
 
 use async_trait::async_trait;
 use cola_ia_core::clock::{Clock, Timestamp};
-use cola_ia_core::event::{Content, Delivery, EventId, Source};
+use cola_ia_core::event::{Delivery, EventId, Fingerprint, Source};
 use cola_ia_core::filter::Filter;
 use cola_ia_core::intake::{DeliveryNumber, EventNumber, Intake};
 use cola_ia_core::job::JobState;
 use cola_ia_core::limits::BATCH_MAX_EVENTS;
 use cola_ia_core::store::{
-    Accepted, AttemptView, ConflictSummary, ConflictView, Cursor, DeliverySummary, DeliveryView, ErrorKind,
-    EventHistory, FollowFrom, Followed, HISTORY_MAX, JobPage, JobSummary, ListRequest, OpId, Page, PageRequest,
-    Preview, Receipt, Store, StoreError, Texts,
+    Accepted, AttemptView, ConflictSummary, ConflictView, Cursor, DeliverySummary, DeliveryView, EraseRequest, Erased,
+    ErrorKind, EventHistory, FollowFrom, Followed, HISTORY_MAX, JobPage, JobSummary, ListRequest, OpId, Page,
+    PageRequest, Preview, PruneRequest, Pruned, PrunedDeliveries, Receipt, ResolveRequest, Resolved, RevisionView,
+    Store, StoreError, Texts,
 };
 use cola_ia_core::verdict::Verdict;
 
@@ -64,6 +67,15 @@ impl Place for ModelMemory {
     fn refusals(&self) -> Result<Vec<RecordedRefusal>, Failure> {
         Ok(self.lock().refusals.clone())
     }
+
+    fn set_job(&self, event: EventNumber, state: JobState, at: Timestamp) -> Result<(), Failure> {
+        let mut memory = self.lock();
+        let event = memory.by_number(event).ok_or("no such event")?;
+        event.job.state = state;
+        event.job.due_at = (state == JobState::Pending).then_some(at);
+        event.changed_at = at;
+        Ok(())
+    }
 }
 
 /// The store in memory.
@@ -75,21 +87,47 @@ pub struct ModelStore {
 #[derive(Debug, Default)]
 struct Memory {
     last_number: i64,
-    ops: BTreeMap<OpId, Accepted>,
+    ops: BTreeMap<OpId, Call>,
     events: BTreeMap<(Source, EventId), Event>,
     refusals: Vec<RecordedRefusal>,
     /// Every delivery, in the order of arrival.
     log: Vec<DeliverySummary>,
 }
 
+/// A call that changed something, with its first answer.
+#[derive(Debug, Clone)]
+struct Call {
+    at: Timestamp,
+    first: First,
+}
+
+#[derive(Debug, Clone)]
+enum First {
+    Accept(Accepted),
+    Resolve(ResolveRequest, Resolved),
+    Prune(PruneRequest, Pruned),
+    Erase(EraseRequest, Option<Erased>),
+}
+
 #[derive(Debug)]
 struct Event {
     job: JobSummary,
-    content: Content,
+    /// When its job changed last.
+    changed_at: Timestamp,
+    /// The contents that are its own, by number from 1: what entered, then what was accepted.
+    revisions: Vec<RevisionView>,
     /// By number, which is the place in this vector from 1.
-    conflicts: Vec<ConflictView>,
+    conflicts: Vec<Conflict>,
     /// The deliveries after the one that made the event, oldest first.
     later: Vec<DeliveryView>,
+    pruned: Option<PrunedDeliveries>,
+    pruned_at: Option<Timestamp>,
+}
+
+#[derive(Debug)]
+struct Conflict {
+    view: ConflictView,
+    delivery: Delivery,
 }
 
 impl Memory {
@@ -105,7 +143,7 @@ impl Memory {
         match member {
             Intake::Refusal(refusal) => {
                 self.refusals.push(RecordedRefusal::of(number, received_at, refusal));
-                Receipt { number, verdict: Verdict::Invalid, event: None, conflict: None }
+                Receipt { number, verdict: Verdict::Invalid, event: None, conflict: None, decided: false }
             }
             Intake::Delivery(delivery) => {
                 let identity = (delivery.source.clone(), delivery.id.clone());
@@ -113,8 +151,13 @@ impl Memory {
                     event.deliver_again(delivery, number, received_at)
                 } else {
                     let event = Event::new(delivery, number, received_at);
-                    let receipt =
-                        Receipt { number, verdict: Verdict::New, event: Some(event.job.event), conflict: None };
+                    let receipt = Receipt {
+                        number,
+                        verdict: Verdict::New,
+                        event: Some(event.job.event),
+                        conflict: None,
+                        decided: false,
+                    };
                     self.events.insert(identity, event);
                     receipt
                 }
@@ -129,8 +172,11 @@ impl Memory {
         };
         match self.events.get(&(delivery.source.clone(), delivery.id.clone())) {
             None => Preview::Unknown,
-            Some(event) if event.content == delivery.content => Preview::Known(Verdict::Duplicate),
-            Some(_) => Preview::Known(Verdict::Conflict),
+            Some(event) if event.has(delivery.content.fingerprint()) => Preview::Known(Verdict::Duplicate),
+            Some(event) => match event.conflict_of(delivery.content.fingerprint()) {
+                Some(conflict) if !conflict.decisions.is_empty() => Preview::Decided,
+                _ => Preview::Known(Verdict::Conflict),
+            },
         }
     }
 }
@@ -141,6 +187,7 @@ impl Event {
             event: EventNumber(number.0),
             source: delivery.source.clone(),
             id: delivery.id.as_str().to_owned(),
+            erased_at: None,
             event_type: delivery.event_type.clone(),
             state: JobState::Pending,
             reason: String::new(),
@@ -151,52 +198,91 @@ impl Event {
             received_at,
             due_at: Some(received_at),
         };
-        Self { job, content: delivery.content.clone(), conflicts: Vec::new(), later: Vec::new() }
+        let entered = RevisionView {
+            number: 1,
+            fingerprint: delivery.content.fingerprint(),
+            accepted_at: received_at,
+            conflict: None,
+            text: Some(delivery.content.text().to_owned()),
+        };
+        Self {
+            job,
+            changed_at: received_at,
+            revisions: vec![entered],
+            conflicts: Vec::new(),
+            later: Vec::new(),
+            pruned: None,
+            pruned_at: None,
+        }
+    }
+
+    /// Whether this content entered or was accepted.
+    fn has(&self, content: Fingerprint) -> bool {
+        self.revisions.iter().any(|revision| revision.fingerprint == content)
+    }
+
+    fn conflict_of(&self, content: Fingerprint) -> Option<&ConflictView> {
+        self.conflicts.iter().map(|conflict| &conflict.view).find(|conflict| conflict.fingerprint == content)
     }
 
     fn deliver_again(&mut self, delivery: &Delivery, number: DeliveryNumber, received_at: Timestamp) -> Receipt {
-        let (verdict, conflict, origin) = if delivery.content == self.content {
-            (Verdict::Duplicate, None, None)
+        let event = Some(self.job.event);
+        let receipt = if self.has(delivery.content.fingerprint()) {
+            Receipt { number, verdict: Verdict::Duplicate, event, conflict: None, decided: false }
         } else {
-            let conflict = self.count_conflict(&delivery.content, received_at);
-            (Verdict::Conflict, Some(conflict), Some(delivery.origin.to_string()))
+            let (conflict, decided) = self.count_conflict(delivery, received_at);
+            Receipt { number, verdict: Verdict::Conflict, event, conflict: Some(conflict), decided }
         };
-        self.later.push(DeliveryView { number, verdict, received_at, time: delivery.time, conflict, origin });
-        Receipt { number, verdict, event: Some(self.job.event), conflict }
+        let is_told = receipt.verdict == Verdict::Conflict && self.job.erased_at.is_none();
+        self.later.push(DeliveryView {
+            number,
+            verdict: receipt.verdict,
+            received_at,
+            time: delivery.time,
+            conflict: receipt.conflict,
+            origin: is_told.then(|| delivery.origin.to_string()),
+        });
+        receipt
     }
 
-    fn count_conflict(&mut self, content: &Content, received_at: Timestamp) -> u32 {
-        let fingerprint = content.fingerprint();
-        if let Some(known) = self.conflicts.iter_mut().find(|conflict| conflict.fingerprint == fingerprint) {
-            known.count += 1;
-            known.last_at = received_at;
-            return known.number;
+    /// The conflict's number, and whether it has been decided.
+    fn count_conflict(&mut self, delivery: &Delivery, received_at: Timestamp) -> (u32, bool) {
+        let fingerprint = delivery.content.fingerprint();
+        if let Some(known) = self.conflicts.iter_mut().find(|conflict| conflict.view.fingerprint == fingerprint) {
+            known.view.count += 1;
+            known.view.last_at = received_at;
+            return (known.view.number, !known.view.decisions.is_empty());
         }
         let number = u32::try_from(self.conflicts.len()).expect("a test makes few conflicts") + 1;
-        self.conflicts.push(ConflictView {
+        let text = self.job.erased_at.is_none().then(|| delivery.content.text().to_owned());
+        let view = ConflictView {
             number,
             fingerprint,
-            text: Some(content.text().to_owned()),
+            text,
             count: 1,
             first_at: received_at,
             last_at: received_at,
             decisions: Vec::new(),
-        });
-        number
+        };
+        self.conflicts.push(Conflict { view, delivery: delivery.clone() });
+        (number, false)
     }
 
     fn history(&self) -> EventHistory {
         let duplicates = self.later.iter().filter(|delivery| delivery.verdict == Verdict::Duplicate).count();
+        let (newest, before) = self.revisions.split_last().expect("the content that entered is one");
         EventHistory {
             job: self.job.clone(),
-            text: Some(self.content.text().to_owned()),
-            fingerprint: self.content.fingerprint(),
             changed_at: None,
             worker: None,
             lease_until: None,
-            revisions: Vec::new(),
-            duplicates: duplicates as u64,
-            conflicts: self.conflicts.iter().take(HISTORY_MAX).cloned().collect(),
+            text: newest.text.clone(),
+            fingerprint: newest.fingerprint,
+            revision: newest.number,
+            revisions: before.iter().take(HISTORY_MAX).cloned().collect(),
+            duplicates: duplicates as u64 + self.pruned.map_or(0, |pruned| pruned.count),
+            pruned: self.pruned,
+            conflicts: self.conflicts.iter().take(HISTORY_MAX).map(|conflict| conflict.view.clone()).collect(),
             deliveries: self.later.iter().rev().take(HISTORY_MAX).cloned().collect(),
             attempts: Vec::new(),
             effects: Vec::new(),
@@ -211,17 +297,16 @@ impl Store for ModelStore {
             return Err(StoreError::new(ErrorKind::Invalid, "batch_too_long").with("length", batch.len()));
         }
         let mut memory = self.memory.lock();
-        if let Some(first) = memory.ops.get(&op) {
-            return if first.receipts.len() == batch.len() {
-                Ok(first.clone())
-            } else {
-                Err(StoreError::new(ErrorKind::Conflict, "op_reused").with("length", batch.len()))
+        if let Some(call) = memory.ops.get(&op) {
+            return match &call.first {
+                First::Accept(first) if first.receipts.len() == batch.len() => Ok(first.clone()),
+                _ => Err(op_reused()),
             };
         }
         let received_at = self.clock.now();
         let receipts = batch.iter().map(|member| memory.take(member, received_at)).collect();
         let accepted = Accepted { received_at, receipts };
-        memory.ops.insert(op, accepted.clone());
+        memory.ops.insert(op, Call { at: received_at, first: First::Accept(accepted.clone()) });
         Ok(accepted)
     }
 
@@ -232,9 +317,11 @@ impl Store for ModelStore {
 
     async fn find_events(&self, source: Option<Source>, id: String) -> Result<Vec<EventHistory>, StoreError> {
         let memory = self.memory.lock();
-        let wanted = |job: &JobSummary| job.id == id && source.as_ref().is_none_or(|source| *source == job.source);
+        let wanted = |identity: &(Source, EventId)| {
+            identity.1.as_str() == id && source.as_ref().is_none_or(|source| *source == identity.0)
+        };
         // The map is sorted by source first.
-        Ok(memory.events.values().filter(|event| wanted(&event.job)).map(Event::history).collect())
+        Ok(memory.events.iter().filter(|(key, _)| wanted(key)).map(|(_, event)| event.history()).collect())
     }
 
     async fn jobs(&self, filter: Filter, page: PageRequest) -> Result<JobPage, StoreError> {
@@ -283,4 +370,54 @@ impl Store for ModelStore {
     async fn follow(&self, filter: Filter, from: FollowFrom) -> Result<Followed, StoreError> {
         self.memory.lock().follow(&filter, &from)
     }
+
+    async fn resolve(&self, op: OpId, request: ResolveRequest) -> Result<Resolved, StoreError> {
+        let mut memory = self.memory.lock();
+        match memory.ops.get(&op).map(|call| &call.first) {
+            Some(First::Resolve(asked, first)) if *asked == request => return Ok(first.clone()),
+            Some(_) => return Err(op_reused()),
+            None => {}
+        }
+        let at = self.clock.now();
+        let resolved = memory.resolve(&request, at)?;
+        memory.ops.insert(op, Call { at, first: First::Resolve(request, resolved.clone()) });
+        Ok(resolved)
+    }
+
+    async fn prune(&self, op: OpId, request: PruneRequest) -> Result<Pruned, StoreError> {
+        let mut memory = self.memory.lock();
+        match memory.ops.get(&op).map(|call| &call.first) {
+            Some(First::Prune(asked, first)) if *asked == request => return Ok(*first),
+            Some(_) => return Err(op_reused()),
+            None => {}
+        }
+        let at = self.clock.now();
+        let pruned = memory.prunable(&request, at);
+        memory.prune(&request, at);
+        memory.ops.insert(op, Call { at, first: First::Prune(request, pruned) });
+        Ok(pruned)
+    }
+
+    async fn prunable(&self, request: PruneRequest) -> Result<Pruned, StoreError> {
+        Ok(self.memory.lock().prunable(&request, self.clock.now()))
+    }
+
+    async fn erase(&self, op: OpId, request: EraseRequest) -> Result<Option<Erased>, StoreError> {
+        let mut memory = self.memory.lock();
+        match memory.ops.get(&op).map(|call| &call.first) {
+            Some(First::Erase(asked, first)) if *asked == request => return Ok(*first),
+            Some(_) => return Err(op_reused()),
+            None => {}
+        }
+        let at = self.clock.now();
+        let erased = memory.erase(&request, at)?;
+        if erased.is_some() {
+            memory.ops.insert(op, Call { at, first: First::Erase(request, erased) });
+        }
+        Ok(erased)
+    }
+}
+
+fn op_reused() -> StoreError {
+    StoreError::new(ErrorKind::Conflict, "op_reused")
 }

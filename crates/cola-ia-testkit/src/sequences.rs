@@ -1,23 +1,25 @@
 //! Random sequences of calls, run on two stores and compared answer by answer.
 //!
 //! The universe is small, so that duplicates and conflicts are frequent: a few sources, ids that are easily mistaken for
-//! each other, a few texts. A sequence also repeats earlier calls, misuses their op ids, looks ahead, lists jobs, moves the
-//! clock either way and reopens the store; at the end everything that either store holds is compared.
+//! each other, a few texts. A sequence also repeats earlier calls, misuses their op ids, looks ahead, lists jobs, decides
+//! conflicts, ends jobs, prunes, erases, moves the clock either way and reopens the store; at the end everything that either
+//! store holds is compared.
 //!
 //! Delivery numbers may have gaps and differ between stores: each is renamed by its place in the order in which its store
 //! gave it, and that they grow is demanded of each store.
 
 use std::fmt;
 use std::sync::Arc;
+use std::time::Duration;
 
 use cola_ia_core::clock::{Clock as _, Timestamp};
-use cola_ia_core::event::{Delivery, Source};
+use cola_ia_core::event::{Delivery, EventId, Source};
 use cola_ia_core::filter::Filter;
 use cola_ia_core::intake::{DeliveryNumber, EventNumber, Intake, Refusal, RefusalCode};
 use cola_ia_core::job::JobState;
 use cola_ia_core::store::{
-    Accepted, ConflictSummary, Cursor, DeliverySummary, ErrorKind, EventHistory, FollowFrom, JobPage, OpId,
-    PageRequest, Preview, StoreError, Texts,
+    Accepted, ConflictSummary, Cursor, Decision, DeliverySummary, Erased, ErrorKind, EventHistory, FollowFrom, JobPage,
+    JobSummary, OpId, PageRequest, Preview, PruneRequest, Pruned, ResolveRequest, Resolved, StoreError, Texts,
 };
 use cola_ia_core::verdict::Verdict;
 use proptest::collection::vec;
@@ -103,10 +105,50 @@ pub enum Step {
     },
     /// What arrived since the last time.
     Follow,
+    /// `resolve` of the event of this id in this source, if there is one, by places in [`SOURCES`] and [`IDS`].
+    Resolve {
+        /// A place in [`SOURCES`].
+        source: usize,
+        /// A place in [`IDS`].
+        id: usize,
+        /// Numbers of conflicts, which may not be there.
+        conflicts: Vec<u32>,
+        /// What is decided.
+        choice: Choice,
+        /// With a note.
+        noted: bool,
+    },
+    /// Puts the job of the event of this id in this source, if there is one, into this state.
+    SetJob(usize, usize, JobState),
+    /// `erase` of this id in this source.
+    Erase(usize, usize),
+    /// `prune` to its end: texts and repeated deliveries of so many days.
+    Prune(Option<u64>, Option<u64>),
     /// Moves the clock, backwards if negative.
     Clock(i64),
     /// Closes the store and opens it again.
     Reopen,
+}
+
+/// A [`Decision`] in the universe.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Choice {
+    /// [`Decision::Keep`]
+    Keep,
+    /// [`Decision::Accept`], with a new run or without.
+    Accept(bool),
+    /// [`Decision::As`], by a place in [`IDS`].
+    As(usize),
+}
+
+impl Choice {
+    fn decision(self) -> Decision {
+        match self {
+            Self::Keep => Decision::Keep,
+            Self::Accept(run) => Decision::Accept { run },
+            Self::As(id) => Decision::As(EventId::new(IDS[id]).expect("an id of the universe")),
+        }
+    }
 }
 
 /// A member of a batch.
@@ -192,6 +234,20 @@ fn step() -> impl Strategy<Value = Step> {
         limit,
     });
     let earlier = || any::<u16>().prop_map(usize::from);
+    // Mostly the one identity that most deliveries have: else hardly any has a conflict.
+    let one = || (prop_oneof![6 => Just(0), 1 => 0..SOURCES.len()], prop_oneof![6 => Just(0), 1 => 0..IDS.len()]);
+    let choice =
+        prop_oneof![Just(Choice::Keep), any::<bool>().prop_map(Choice::Accept), (0..IDS.len()).prop_map(Choice::As),];
+    let conflicts = prop_oneof![2 => Just(Vec::new()), 2 => Just(vec![1]), 1 => vec(1_u32..4, 1..3)];
+    let resolve = (one(), conflicts, choice, any::<bool>())
+        .prop_map(|((source, id), conflicts, choice, noted)| Step::Resolve { source, id, conflicts, choice, noted });
+    let job_state = prop_oneof![
+        3 => Just(JobState::Done),
+        1 => (0..JobState::ALL.len()).prop_map(|state| JobState::ALL[state]),
+    ];
+    let any_one = || (prop_oneof![3 => Just(0), 1 => 0..SOURCES.len()], prop_oneof![1 => Just(0), 2 => 0..IDS.len()]);
+    let days = |most: u64| prop_oneof![1 => Just(None), 3 => (0..most).prop_map(Some)];
+    let clock = prop_oneof![-5_000_000_i64..20_000_000, (0_i64..10).prop_map(|days| days * 86_400_000_000)];
     prop_oneof![
         8 => vec(member(), 0..8).prop_map(Step::Accept),
         2 => earlier().prop_map(Step::Repeat),
@@ -202,14 +258,18 @@ fn step() -> impl Strategy<Value = Step> {
         1 => (in_source(), 1_u32..5).prop_map(|(source, limit)| Step::Walk(source, limit)),
         2 => list,
         2 => Just(Step::Follow),
-        2 => (-5_000_000_i64..20_000_000).prop_map(Step::Clock),
+        6 => resolve,
+        3 => (any_one(), job_state).prop_map(|((source, id), state)| Step::SetJob(source, id, state)),
+        1 => any_one().prop_map(|(source, id)| Step::Erase(source, id)),
+        3 => (days(3), days(15)).prop_map(|(texts, deliveries)| Step::Prune(texts, deliveries)),
+        3 => clock.prop_map(Step::Clock),
         1 => Just(Step::Reopen),
     ]
 }
 
-/// Sequences of 1 to 28 steps.
+/// Sequences of 1 to 39 steps.
 pub fn steps() -> impl Strategy<Value = Vec<Step>> {
-    vec(step(), 1..29)
+    vec(step(), 1..40)
 }
 
 /// What the sequences of one comparison did, so that a test can tell whether they tried anything.
@@ -221,6 +281,12 @@ pub struct Tally {
     pub repeats: u64,
     /// Times that a store was reopened.
     pub reopens: u64,
+    /// Calls that decided something, by the place of the kind in [`cola_ia_core::store::DecisionKind::ALL`].
+    pub decisions: [u64; 3],
+    /// Events that were erased.
+    pub erased: u64,
+    /// What pruning removed: events' texts and repeated deliveries.
+    pub pruned: [u64; 2],
 }
 
 /// Runs random sequences on both stores and compares every answer.
@@ -281,7 +347,9 @@ pub fn run(left: &dyn Backend, right: &dyn Backend, steps: &[Step], tally: &mut 
             tally.count(left.last_verdicts());
             calls.push(call);
         } else {
-            same(&what, &left.play(step, &calls)?, &right.play(step, &calls)?)?;
+            let answer = left.play(step, &calls)?;
+            same(&what, &answer, &right.play(step, &calls)?)?;
+            tally.answer(step, &answer);
             tally.repeats += u64::from(matches!(step, Step::Repeat(_)) && !calls.is_empty());
             tally.reopens += u64::from(*step == Step::Reopen);
         }
@@ -296,6 +364,20 @@ impl Tally {
     fn count(&mut self, verdicts: &[Verdict]) {
         for verdict in verdicts {
             self.verdicts[*verdict as usize] += 1;
+        }
+    }
+
+    fn answer(&mut self, step: &Step, answer: &Answer) {
+        match (step, answer) {
+            (Step::Resolve { choice, .. }, Answer::Resolved(_)) => {
+                self.decisions[choice.decision().kind() as usize] += 1;
+            }
+            (_, Answer::Erased(Some(_))) => self.erased += 1,
+            (_, Answer::Pruned(pruned)) => {
+                self.pruned[0] += pruned.events;
+                self.pruned[1] += pruned.deliveries;
+            }
+            _ => {}
         }
     }
 }
@@ -313,6 +395,9 @@ enum Answer {
     Events(Vec<EventHistory>),
     Pages(Vec<JobPage>),
     Listed(Vec<DeliverySummary>, Vec<ConflictSummary>),
+    Resolved(Resolved),
+    Erased(Option<Erased>),
+    Pruned(Pruned),
     Refused(ErrorKind, &'static str),
     Nothing,
 }
@@ -345,6 +430,8 @@ struct Side {
     verdicts: Vec<Verdict>,
     /// Where it was followed to.
     followed: Option<Cursor>,
+    /// Calls besides `accept`: they are no part of what is repeated, so that each store names its own.
+    other_calls: u64,
 }
 
 impl Side {
@@ -355,6 +442,7 @@ impl Side {
             numbers: Vec::new(),
             verdicts: Vec::new(),
             followed: None,
+            other_calls: 0,
         })
     }
 
@@ -428,6 +516,27 @@ impl Side {
                 let items = found.items.into_iter().map(|delivery| self.renamed_delivery(delivery)).collect();
                 return Ok(Answer::Listed(items, Vec::new()));
             }
+            Step::Resolve { source: in_source, id, conflicts, choice, noted } => {
+                self.resolve((*in_source, *id), conflicts.clone(), *choice, *noted)
+            }
+            Step::SetJob(in_source, id, state) => {
+                if let Some(event) = self.event_of(*in_source, *id)? {
+                    self.scratch.set_job(event, *state)?;
+                }
+                Ok(Answer::Nothing)
+            }
+            Step::Erase(in_source, id) => {
+                let Self { scratch, other_calls, .. } = self;
+                let erased = scratch.erase_as(|| next_op(other_calls), &source(SOURCES[*in_source]), IDS[*id]);
+                let renamed = |erased: Erased| Erased { event: self.event_place(erased.event), ..erased };
+                erased.map(|erased| Answer::Erased(erased.map(renamed)))
+            }
+            Step::Prune(texts, deliveries) => {
+                let days = |days: &Option<u64>| days.map(|days| Duration::from_hours(24 * days));
+                let request = PruneRequest { texts: days(texts), deliveries: days(deliveries), after: None };
+                let Self { scratch, other_calls, .. } = self;
+                Ok(Answer::Pruned(scratch.prune_as(|| next_op(other_calls), &request)?))
+            }
             Step::Clock(micros) => {
                 self.scratch.clock().advance(*micros);
                 Ok(Answer::Nothing)
@@ -438,6 +547,29 @@ impl Side {
             }
         };
         Ok(answer.unwrap_or_else(Answer::from))
+    }
+
+    fn event_of(&self, in_source: usize, id: usize) -> Result<Option<EventNumber>, StoreError> {
+        let found = self.scratch.find(Some(source(SOURCES[in_source])), IDS[id])?;
+        Ok(found.first().map(|event| event.job.event))
+    }
+
+    fn resolve(
+        &mut self,
+        (in_source, id): (usize, usize),
+        conflicts: Vec<u32>,
+        choice: Choice,
+        noted: bool,
+    ) -> Result<Answer, StoreError> {
+        let Some(event) = self.event_of(in_source, id)? else { return Ok(Answer::Nothing) };
+        let note = noted.then(|| "a note".to_owned());
+        let request = ResolveRequest { event, conflicts, decision: choice.decision(), note };
+        let mut resolved = self.scratch.resolve_as(next_op(&mut self.other_calls), &request)?;
+        if let Some((Verdict::New, number)) = resolved.entered {
+            self.numbers.push(number.0);
+        }
+        resolved.entered = resolved.entered.map(|(verdict, event)| (verdict, self.event_place(event)));
+        Ok(Answer::Resolved(resolved))
     }
 
     /// All pages; at most one more than there can be.
@@ -503,20 +635,38 @@ impl Side {
     }
 
     fn renamed_event(&self, mut event: EventHistory) -> EventHistory {
-        event.job.event = self.event_place(event.job.event);
+        event.job = self.renamed_job(event.job);
+        for decision in event.conflicts.iter_mut().flat_map(|conflict| &mut conflict.decisions) {
+            decision.entered = decision.entered.map(|event| self.event_place(event));
+        }
         for delivery in &mut event.deliveries {
             delivery.number = DeliveryNumber(self.place(delivery.number.0));
         }
         event
     }
 
-    fn renamed_page(&self, mut page: JobPage) -> JobPage {
-        for job in &mut page.jobs {
-            job.event = self.event_place(job.event);
+    /// What stands for the id of an erased event depends on the store.
+    fn renamed_job(&self, mut job: JobSummary) -> JobSummary {
+        job.event = self.event_place(job.event);
+        if job.erased_at.is_some() {
+            job.id = format!("erased, {} bytes", job.id.len());
         }
+        job
+    }
+
+    fn renamed_page(&self, mut page: JobPage) -> JobPage {
+        page.jobs = page.jobs.into_iter().map(|job| self.renamed_job(job)).collect();
         page.next = page.next.map(|next| self.event_place(next));
         page
     }
+}
+
+/// An op that no clock and no entropy makes.
+fn next_op(calls: &mut u64) -> OpId {
+    *calls += 1;
+    let mut bytes = [0xfe; 16];
+    bytes[8..].copy_from_slice(&calls.to_be_bytes());
+    OpId(bytes)
 }
 
 fn named(place: Option<usize>) -> Option<Source> {
@@ -536,6 +686,8 @@ mod tests {
             assert!(count * 20 > receipts, "{verdict:?} is rare: {tally:?}");
         }
         assert!(tally.repeats > 100 && tally.reopens > 100, "{tally:?}");
+        assert!(tally.decisions.iter().all(|count| *count > 20) && tally.erased > 20, "{tally:?}");
+        assert!(tally.pruned[0] > 5 && tally.pruned[1] > 20, "{tally:?}");
     }
 
     #[test]

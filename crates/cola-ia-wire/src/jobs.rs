@@ -8,7 +8,8 @@ use cola_ia_core::store::{ConflictView, DeliveryView, EventHistory, JobSummary};
 use serde::{Deserialize, Serialize};
 
 use crate::VERSION;
-use crate::lists::{Attempt, Decision, Effect, Revision, late_ms};
+use crate::keeping::{Decision, PrunedDeliveries, Revision};
+use crate::lists::{Attempt, Effect, late_ms};
 
 /// A job and the identity of its event: a line of `jobs --json`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -20,16 +21,18 @@ pub struct Job<'a> {
     /// The event's source.
     #[serde(borrow)]
     pub source: Cow<'a, str>,
-    /// The event's id.
+    /// The event's id; once the event is erased, a hash of it in hex.
     #[serde(borrow)]
     pub id: Cow<'a, str>,
+    /// When a person had the event erased.
+    pub erased_at: Option<String>,
     /// What kind of event the sender says it is.
     #[serde(borrow)]
     pub r#type: Option<Cow<'a, str>>,
     /// `pending`, `running`, `done`, `failed`, `held` or `cancelled`.
     #[serde(borrow)]
     pub state: Cow<'a, str>,
-    /// Why the job is held or failed, a stable code.
+    /// Why the job is held, failed or cancelled, a stable code.
     #[serde(borrow)]
     pub reason: Option<Cow<'a, str>>,
     /// The run, from 1.
@@ -55,6 +58,7 @@ impl<'a> Job<'a> {
             event: job.event.0,
             source: Cow::Borrowed(job.source.as_str()),
             id: Cow::Borrowed(&job.id),
+            erased_at: job.erased_at.map(Timestamp::to_rfc3339),
             r#type: job.event_type.as_ref().map(EventType::as_str).map(Cow::Borrowed),
             state: Cow::Borrowed(job.state.as_str()),
             reason: (!job.reason.is_empty()).then_some(Cow::Borrowed(&job.reason)),
@@ -74,10 +78,10 @@ pub struct Event<'a> {
     /// The job and the identity.
     #[serde(flatten, borrow)]
     pub job: Job<'a>,
-    /// The content that entered; `null` once pruned or erased.
+    /// The content that workers get: what entered, or what was accepted last; `null` once pruned or erased.
     #[serde(borrow)]
     pub text: Option<Cow<'a, str>>,
-    /// SHA-256 of the content that entered.
+    /// SHA-256 of that content.
     pub fingerprint: String,
     /// How long after the provider's time it was received, in milliseconds.
     pub late_ms: Option<i64>,
@@ -88,11 +92,15 @@ pub struct Event<'a> {
     pub worker: Option<Cow<'a, str>>,
     /// While the job is running: until when.
     pub lease_until: Option<String>,
-    /// The other contents that a person accepted, by number; at most 100.
+    /// Its number: 1 is what entered, and each accepted content is one more.
+    pub revision: u32,
+    /// The contents before it, by number; at most 100.
     #[serde(borrow)]
     pub revisions: Vec<Revision<'a>>,
-    /// How often the same content was delivered again.
+    /// How often an accepted content was delivered again, pruned deliveries included.
     pub duplicates: u64,
+    /// Those of them that were pruned.
+    pub pruned: Option<PrunedDeliveries>,
     /// The other contents that came under this identity, by number; at most 100.
     #[serde(borrow)]
     pub conflicts: Vec<Conflict<'a>>,
@@ -118,8 +126,14 @@ impl<'a> Event<'a> {
             changed_at: history.changed_at.map(Timestamp::to_rfc3339),
             worker: history.worker.as_deref().map(Cow::Borrowed),
             lease_until: history.lease_until.map(Timestamp::to_rfc3339),
+            revision: history.revision,
             revisions: history.revisions.iter().map(Revision::new).collect(),
             duplicates: history.duplicates,
+            pruned: history.pruned.map(|pruned| PrunedDeliveries {
+                count: pruned.count,
+                first_at: pruned.first_at.to_rfc3339(),
+                last_at: pruned.last_at.to_rfc3339(),
+            }),
             conflicts: history.conflicts.iter().map(Conflict::new).collect(),
             deliveries: history.deliveries.iter().map(Delivery::new).collect(),
             attempt_log: history.attempts.iter().map(Attempt::new).collect(),

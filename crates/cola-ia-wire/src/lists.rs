@@ -5,10 +5,11 @@ use std::borrow::Cow;
 use cola_ia_core::clock::Timestamp;
 use cola_ia_core::event::{EventType, Source};
 use cola_ia_core::intake::RefusalCode;
-use cola_ia_core::store::{AttemptView, ConflictSummary, DecisionView, DeliverySummary, EffectView, RevisionView};
+use cola_ia_core::store::{AttemptView, ConflictSummary, DeliverySummary, EffectView};
 use serde::{Deserialize, Serialize};
 
 use crate::VERSION;
+use crate::keeping::Decision;
 
 /// How long after the provider's time something was received, in whole milliseconds, rounded down; negative where one of the
 /// two clocks is wrong.
@@ -140,57 +141,6 @@ impl<'a> ConflictLine<'a> {
             decision: conflict.decision.as_ref().map(Decision::new),
             text: texts.and_then(|texts| texts.event.as_deref()).map(Cow::Borrowed),
             other_text: texts.and_then(|texts| texts.conflict.as_deref()).map(Cow::Borrowed),
-        }
-    }
-}
-
-/// What a person decided about a conflict.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Decision<'a> {
-    /// `keep`, `accept` or `as`.
-    #[serde(borrow)]
-    pub decision: Cow<'a, str>,
-    /// When it was decided.
-    pub decided_at: String,
-    /// Why, in that person's words.
-    #[serde(borrow)]
-    pub note: Option<Cow<'a, str>>,
-}
-
-impl<'a> Decision<'a> {
-    pub(crate) fn new(decision: &'a DecisionView) -> Self {
-        Self {
-            decision: Cow::Borrowed(decision.kind.as_str()),
-            decided_at: decision.decided_at.to_rfc3339(),
-            note: decision.note.as_deref().map(Cow::Borrowed),
-        }
-    }
-}
-
-/// A content of an event that a person accepted.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Revision<'a> {
-    /// 1 is the content that entered; accepted ones follow.
-    pub number: u32,
-    /// SHA-256 of the content.
-    pub fingerprint: String,
-    /// When it was accepted.
-    pub accepted_at: String,
-    /// The conflict that it was.
-    pub conflict: Option<u32>,
-    /// The content; `null` once pruned or erased.
-    #[serde(borrow)]
-    pub text: Option<Cow<'a, str>>,
-}
-
-impl<'a> Revision<'a> {
-    pub(crate) fn new(revision: &'a RevisionView) -> Self {
-        Self {
-            number: revision.number,
-            fingerprint: revision.fingerprint.to_string(),
-            accepted_at: revision.accepted_at.to_rfc3339(),
-            conflict: revision.conflict,
-            text: revision.text.as_deref().map(Cow::Borrowed),
         }
     }
 }

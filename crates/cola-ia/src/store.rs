@@ -29,6 +29,17 @@ pub fn init(settings: &Settings) -> Result<StoreMade, StoreError> {
     Ok(if opened.created { StoreMade::Created } else { StoreMade::AlreadyThere })
 }
 
+/// Opens a store that is there, to change what it holds, and says what that did.
+///
+/// # Errors
+/// As [`SqliteStore::change`].
+pub fn change(session: &Session, settings: &Settings) -> Result<SqliteStore, Problem> {
+    let (store, opened) =
+        SqliteStore::change(&settings.db, &options(settings)).map_err(|error| Problem::from_store(&error))?;
+    report_opened(session, settings, &opened, false);
+    Ok(store)
+}
+
 /// Opens the store for views.
 ///
 /// # Errors

@@ -21,7 +21,7 @@ use cola_ia_core::job::JobState;
 use cola_ia_core::store::{ErrorKind, StoreError};
 use common::{BOTH, Place};
 
-const COMMANDS: [&[&str]; 15] = [
+const COMMANDS: [&[&str]; 18] = [
     &[],
     &["init"],
     &["add"],
@@ -31,6 +31,9 @@ const COMMANDS: [&[&str]; 15] = [
     &["errors"],
     &["tail"],
     &["show"],
+    &["resolve"],
+    &["prune"],
+    &["erase"],
     &["config"],
     &["config", "show"],
     &["config", "check"],

@@ -48,7 +48,7 @@ pub(super) fn conflicts(
     conditions.and(format!("(c.first_at, c.event, c.number) >= ({at}, {event}, {number})"));
     // The floor may lie before the filter's time.
     conditions.within("c.first_at", &Filter { since: filter.since, ..Filter::default() });
-    let columns = if texts == Texts::Bring { format!("{COLUMNS}, e.text, c.text") } else { COLUMNS.to_owned() };
+    let columns = if texts == Texts::Bring { format!("{COLUMNS}, {IN_FORCE}, c.text") } else { COLUMNS.to_owned() };
     let sql = format!(
         "SELECT {columns} FROM {table} LEFT JOIN events e ON e.seq = c.event LEFT JOIN sources s ON s.source = e.source
          WHERE {rows} AND {} ORDER BY c.first_at DESC, c.event DESC, c.number DESC LIMIT {}",
@@ -109,6 +109,10 @@ fn conflict(row: &Row<'_>, texts: Texts) -> rusqlite::Result<ConflictSummary> {
         texts,
     })
 }
+
+/// The event's content that workers get: the newest that was accepted, or the one that entered.
+const IN_FORCE: &str = "CASE WHEN EXISTS (SELECT 1 FROM revisions r WHERE r.event = c.event)
+     THEN (SELECT r.text FROM revisions r WHERE r.event = c.event ORDER BY r.number DESC LIMIT 1) ELSE e.text END";
 
 /// The decision of three columns from this one on: what, when, why.
 pub(super) fn decision(row: &Row<'_>, column: usize) -> rusqlite::Result<Option<DecisionView>> {

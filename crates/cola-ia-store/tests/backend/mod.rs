@@ -4,7 +4,8 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use cola_ia_core::clock::Timestamp;
-use cola_ia_core::intake::{DeliveryNumber, RefusalCode};
+use cola_ia_core::intake::{DeliveryNumber, EventNumber, RefusalCode};
+use cola_ia_core::job::JobState;
 use cola_ia_core::store::Store;
 use cola_ia_store::sqlite::{Options, Packing, SqliteStore};
 use cola_ia_testkit::clock::{ManualClock, SeededEntropy};
@@ -66,5 +67,16 @@ impl Place for Folder {
             })
         })?;
         Ok(rows.collect::<Result<_, _>>()?)
+    }
+
+    fn set_job(&self, event: EventNumber, state: JobState, at: Timestamp) -> Result<(), Failure> {
+        let connection = rusqlite::Connection::open(self.path())?;
+        let lease = (state == JobState::Running).then_some([7_u8; 16]);
+        let due_at = (state == JobState::Pending).then_some(at.as_micros());
+        let changed = connection.execute(
+            "UPDATE jobs SET state = ?2, due_at = ?3, lease = ?4, changed_at = ?5 WHERE event = ?1",
+            (event.0, state.as_str(), due_at, lease, at.as_micros()),
+        )?;
+        if changed == 1 { Ok(()) } else { Err("no such job".into()) }
     }
 }

@@ -103,24 +103,24 @@ impl Memory {
         for event in self.events.values() {
             for conflict in &event.conflicts {
                 // Type and time are those of the first delivery of this content.
-                let first = event.later.iter().find(|delivery| delivery.conflict == Some(conflict.number));
+                let first = event.later.iter().find(|delivery| delivery.conflict == Some(conflict.view.number));
                 let number = first.map_or(DeliveryNumber(0), |delivery| delivery.number);
                 let said = self.log.iter().find(|delivery| delivery.number == number);
                 all.push(ConflictSummary {
                     event: event.job.event,
                     source: event.job.source.clone(),
                     id: event.job.id.clone(),
-                    number: conflict.number,
-                    fingerprint: conflict.fingerprint,
+                    number: conflict.view.number,
+                    fingerprint: conflict.view.fingerprint,
                     event_type: said.and_then(|delivery| delivery.event_type.clone()),
                     time: said.and_then(|delivery| delivery.time),
-                    count: conflict.count,
-                    first_at: conflict.first_at,
-                    last_at: conflict.last_at,
-                    decision: conflict.decisions.last().cloned(),
+                    count: conflict.view.count,
+                    first_at: conflict.view.first_at,
+                    last_at: conflict.view.last_at,
+                    decision: conflict.view.decisions.last().cloned(),
                     texts: (texts == Texts::Bring).then(|| BothTexts {
-                        event: Some(event.content.text().to_owned()),
-                        conflict: conflict.text.clone(),
+                        event: event.revisions.last().and_then(|revision| revision.text.clone()),
+                        conflict: conflict.view.text.clone(),
                     }),
                 });
             }

@@ -14,8 +14,9 @@ use cola_ia_core::intake::{DeliveryNumber, EventNumber, Intake};
 use cola_ia_core::job::JobState;
 use cola_ia_core::limits::{BATCH_MAX_EVENTS, TEXT_MAX_BYTES_CEILING};
 use cola_ia_core::store::{
-    Accepted, AttemptView, ConflictSummary, Cursor, DeliverySummary, ErrorKind, EventHistory, FollowFrom, Followed,
-    JobPage, ListRequest, OpId, Page, PageRequest, Preview, Store, StoreError, Texts,
+    Accepted, AttemptView, ConflictSummary, Cursor, Decision, DeliverySummary, EraseRequest, Erased, ErrorKind,
+    EventHistory, FollowFrom, Followed, JobPage, ListRequest, OpId, Page, PageRequest, Preview, PruneRequest, Pruned,
+    ResolveRequest, Resolved, Store, StoreError, Texts,
 };
 use cola_ia_core::verdict::Verdict;
 use cola_ia_testkit::clock::{ManualClock, SeededEntropy};
@@ -127,6 +128,30 @@ mistakes! {
     FollowsFromTheLastMatch,
     NeverRewinds,
     TakesAnyPlace,
+    // Decisions.
+    KeptConflictsAlarm,
+    KeepsWhatIsAccepted,
+    TellsWhatEntered,
+    AlwaysRunsAgain,
+    KeepsWhatShouldEnter,
+    SaysDuplicateToAnyId,
+    TakesTheFirstConflict,
+    DecidesAgain,
+    DecidesWhatItCan,
+    SaysDecidedAsItIsNow,
+    LosesNotes,
+    // Pruning and erasure.
+    PrunesNothing,
+    PrunesWaitingJobs,
+    PrunesOnce,
+    ForgetsPrunedDeliveries,
+    PrunesAWeekEarly,
+    PrunesWhereItLooks,
+    GivesPrunedNumbersAgain,
+    ErasesNothing,
+    ErasesWhatRuns,
+    FindsByHash,
+    ErasesNewlyEachTime,
     // Stores.
     ForgetsAtReopen,
     FailsToReopenEmpty,
@@ -184,7 +209,8 @@ impl Place for WrongPlace {
                 return Err("not a store".into());
             }
         }
-        Ok(Arc::new(Wrong { mistake: self.mistake, model, clock, opened, own: Mutex::default() }))
+        let memory = memory.clone();
+        Ok(Arc::new(Wrong { mistake: self.mistake, model, memory, clock, opened, own: Mutex::default() }))
     }
 
     fn refusals(&self) -> Result<Vec<RecordedRefusal>, Failure> {
@@ -196,6 +222,10 @@ impl Place for WrongPlace {
         }
         Ok(refusals)
     }
+
+    fn set_job(&self, event: EventNumber, state: JobState, at: Timestamp) -> Result<(), Failure> {
+        self.memory.lock().unwrap().set_job(event, state, at)
+    }
 }
 
 /// What the wrapper remembers beside the model.
@@ -206,11 +236,15 @@ struct Own {
     order: Vec<OpId>,
     /// How many jobs the pages so far have listed.
     listed: usize,
+    pruned_once: bool,
+    /// Deliveries that were pruned.
+    pruned: i64,
 }
 
 struct Wrong {
     mistake: Mistake,
     model: ModelStore,
+    memory: ModelMemory,
     clock: ManualClock,
     opened: usize,
     own: Mutex<Own>,
@@ -399,6 +433,7 @@ impl Wrong {
                 }
             }
             Mistake::SaysNowToARepeat => answer.received_at = self.clock.now(),
+            Mistake::KeptConflictsAlarm => answer.receipts.iter_mut().for_each(|receipt| receipt.decided = false),
             Mistake::SortsReceipts => answer.receipts.sort_by_key(|receipt| (receipt.event, receipt.number)),
             _ => {}
         }
@@ -416,6 +451,7 @@ impl Wrong {
                     receipt.event = receipt.event.map(|_| EventNumber(receipt.number.0));
                 }
                 Mistake::GivesNumbersTwice => receipt.number.0 -= receipt.number.0 % 2,
+                Mistake::GivesPrunedNumbersAgain => receipt.number.0 -= self.own.lock().unwrap().pruned,
                 _ => {}
             }
         }
@@ -443,6 +479,14 @@ impl Wrong {
                 event.deliveries.push(first);
             }
             Mistake::JobsStartRunning => event.job.state = JobState::Running,
+            Mistake::TellsWhatEntered => {
+                if let Some(entered) = event.revisions.first() {
+                    (event.text, event.fingerprint) = (entered.text.clone(), entered.fingerprint);
+                }
+            }
+            Mistake::ForgetsPrunedDeliveries => {
+                event.duplicates -= event.pruned.take().map_or(0, |pruned| pruned.count);
+            }
             _ => {}
         }
         for conflict in &mut event.conflicts {
@@ -450,6 +494,7 @@ impl Wrong {
                 Mistake::CountsEachConflictOnce => conflict.count = 1,
                 Mistake::LosesConflictTexts => conflict.text = None,
                 Mistake::ConflictTimesStandStill => conflict.last_at = conflict.first_at,
+                Mistake::LosesNotes => conflict.decisions.iter_mut().for_each(|made| made.note = None),
                 _ => {}
             }
         }
@@ -605,6 +650,11 @@ impl Store for Wrong {
     async fn accept(&self, op: OpId, batch: Arc<Vec<Intake>>) -> Result<Accepted, StoreError> {
         let mut answer = self.accept_spoiled(op, self.spoil_batch(&batch)).await?;
         self.spoil_accepted(&mut answer);
+        if self.mistake == Mistake::SaysDecidedAsItIsNow {
+            for receipt in &mut answer.receipts {
+                receipt.decided = self.is_decided(receipt.event, receipt.conflict).await?;
+            }
+        }
         Ok(answer)
     }
 
@@ -628,6 +678,11 @@ impl Store for Wrong {
                 }
             }
             Mistake::PreviewSaysUnknown => previews.fill(Preview::Unknown),
+            Mistake::KeptConflictsAlarm => {
+                for preview in previews.iter_mut().filter(|preview| **preview == Preview::Decided) {
+                    *preview = Preview::Known(Verdict::Conflict);
+                }
+            }
             _ => {}
         }
         Ok(previews)
@@ -641,6 +696,7 @@ impl Store for Wrong {
                 self.model.find_events(source, id.split('\0').next().unwrap_or_default().to_owned()).await?
             }
             Mistake::ForgetsSource => self.model.find_events(None, id).await?,
+            Mistake::FindsByHash => self.find_by_hash(source, id).await?,
             _ => self.model.find_events(source, id).await?,
         };
         if self.mistake == Mistake::SortsSourcesByLength {
@@ -706,5 +762,130 @@ impl Store for Wrong {
 
     async fn follow(&self, filter: Filter, from: FollowFrom) -> Result<Followed, StoreError> {
         self.spoilt_follow(filter, from).await
+    }
+
+    async fn resolve(&self, op: OpId, mut request: ResolveRequest) -> Result<Resolved, StoreError> {
+        let op = if self.mistake == Mistake::IgnoresOps { self.other_op() } else { op };
+        match (self.mistake, &mut request.decision) {
+            (Mistake::KeepsWhatIsAccepted, decision @ Decision::Accept { .. })
+            | (Mistake::KeepsWhatShouldEnter, decision @ Decision::As(_)) => *decision = Decision::Keep,
+            (Mistake::AlwaysRunsAgain, Decision::Accept { run }) => *run = true,
+            _ => {}
+        }
+        let asked = request.clone();
+        let error = match self.model.resolve(op, request.clone()).await {
+            Ok(resolved) => return Ok(resolved),
+            Err(error) => error,
+        };
+        match (self.mistake, error.code) {
+            (Mistake::TakesTheFirstConflict, "conflict_not_named") => {
+                self.model.resolve(op, ResolveRequest { conflicts: vec![1], ..request }).await
+            }
+            (Mistake::DecidesWhatItCan, "conflict_unknown") => {
+                request.conflicts.truncate(1);
+                self.model.resolve(op, request).await
+            }
+            (Mistake::SaysDuplicateToAnyId, "id_taken") => {
+                let kept = self.model.resolve(op, ResolveRequest { decision: Decision::Keep, ..request }).await?;
+                Ok(Resolved { entered: Some((Verdict::Duplicate, asked.event)), ..kept })
+            }
+            (Mistake::DecidesAgain, "conflict_decided") => Ok(Resolved {
+                decided_at: self.clock.now(),
+                conflicts: asked.conflicts,
+                revision: 1,
+                state: JobState::Pending,
+                run: 1,
+                rerun: false,
+                entered: None,
+            }),
+            _ => Err(error),
+        }
+    }
+
+    async fn prune(&self, op: OpId, request: PruneRequest) -> Result<Pruned, StoreError> {
+        let op = if self.mistake == Mistake::IgnoresOps { self.other_op() } else { op };
+        let pruned = self.early(async || self.model.prune(op, request).await).await?;
+        self.own.lock().unwrap().pruned += pruned.deliveries as i64;
+        Ok(pruned)
+    }
+
+    async fn prunable(&self, request: PruneRequest) -> Result<Pruned, StoreError> {
+        if self.mistake == Mistake::PrunesWaitingJobs {
+            for job in self.model.jobs(Filter::default(), every_job()).await?.jobs {
+                let _ = self.memory.set_job(job.event, JobState::Done, job.received_at);
+            }
+        }
+        let found = self.early(async || self.model.prunable(request.clone()).await).await?;
+        match self.mistake {
+            Mistake::PrunesNothing => return Ok(Pruned { next: found.next, ..Pruned::default() }),
+            Mistake::PrunesWhereItLooks => return self.model.prune(self.other_op(), request).await,
+            Mistake::PrunesOnce
+                if found.events > 0 && std::mem::replace(&mut self.own.lock().unwrap().pruned_once, true) =>
+            {
+                return Ok(Pruned { next: found.next, ..Pruned::default() });
+            }
+            _ => {}
+        }
+        Ok(found)
+    }
+
+    async fn erase(&self, op: OpId, request: EraseRequest) -> Result<Option<Erased>, StoreError> {
+        let op = if self.mistake == Mistake::IgnoresOps { self.other_op() } else { op };
+        let found = || self.model.find_events(Some(request.source.clone()), request.id.clone());
+        match self.mistake {
+            Mistake::ErasesNothing => {
+                let erased = |event: &EventHistory| Erased {
+                    event: event.job.event,
+                    erased_at: self.clock.now(),
+                    cancelled: true,
+                    gone: true,
+                    next: None,
+                };
+                return Ok(found().await?.first().map(erased));
+            }
+            Mistake::ErasesWhatRuns => {
+                for event in found().await?.iter().filter(|event| event.job.state == JobState::Running) {
+                    let _ = self.memory.set_job(event.job.event, JobState::Pending, event.job.received_at);
+                }
+            }
+            _ => {}
+        }
+        let mut erased = self.model.erase(op, request).await?;
+        if self.mistake == Mistake::ErasesNewlyEachTime {
+            erased = erased.map(|erased| Erased { erased_at: self.clock.now(), ..erased });
+        }
+        Ok(erased)
+    }
+}
+
+impl Wrong {
+    async fn is_decided(&self, event: Option<EventNumber>, conflict: Option<u32>) -> Result<bool, StoreError> {
+        let (Some(event), Some(conflict)) = (event, conflict) else { return Ok(false) };
+        let jobs = self.model.jobs(Filter::default(), every_job()).await?.jobs;
+        let Some(job) = jobs.into_iter().find(|job| job.event == event) else { return Ok(false) };
+        let found = self.model.find_events(Some(job.source), job.id).await?;
+        let conflicts = found.into_iter().flat_map(|event| event.conflicts);
+        Ok(conflicts.into_iter().any(|one| one.number == conflict && !one.decisions.is_empty()))
+    }
+
+    /// What stands in the place of an erased id is taken for an id.
+    async fn find_by_hash(&self, source: Option<Source>, id: String) -> Result<Vec<EventHistory>, StoreError> {
+        let mut found = self.model.find_events(source, id.clone()).await?;
+        let jobs = self.model.jobs(Filter::default(), every_job()).await?.jobs;
+        if let (true, Some(job)) = (found.is_empty(), jobs.into_iter().find(|job| job.id == id)) {
+            // Any event tells that something was found.
+            let template = self.model.find_events(None, "ana".to_owned()).await?;
+            found.extend(template.into_iter().map(|event| EventHistory { job: job.clone(), ..event }));
+        }
+        Ok(found)
+    }
+
+    /// Runs it as if a week had passed.
+    async fn early<T>(&self, call: impl AsyncFnOnce() -> T) -> T {
+        let week = if self.mistake == Mistake::PrunesAWeekEarly { 7 * 86_400_000_000 } else { 0 };
+        self.clock.advance(week);
+        let answer = call().await;
+        self.clock.advance(-week);
+        answer
     }
 }

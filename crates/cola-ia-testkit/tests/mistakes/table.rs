@@ -5,8 +5,8 @@ use crate::planted::Mistake;
 /// What one mistake must break. It may break more.
 pub(crate) struct Row {
     pub(crate) mistake: Mistake,
-    /// Random sequences must find it too. Not so for long ids and batches, histories beyond their bound, and callers that
-    /// meet: only the cases try those.
+    /// Random sequences must find it too. Not so for long ids and batches, histories beyond their bound, callers that meet, and
+    /// what takes several rare steps in a row: only the cases try those.
     pub(crate) compared: bool,
     pub(crate) breaks: &'static [&'static str],
 }
@@ -73,6 +73,8 @@ pub(crate) const TABLE: &[Row] = &[
             "same_op_gives_the_first_answer",
             "an_op_for_another_batch_is_refused",
             "the_same_op_at_once_gives_one_answer",
+            "same_op_decides_once",
+            "same_op_prunes_once",
         ],
     ),
     by_cases_only(Mistake::CutsOpsTo8Bytes, &["ops_that_differ_in_one_bit_are_two_calls"]),
@@ -178,6 +180,38 @@ pub(crate) const TABLE: &[Row] = &[
     found(Mistake::FollowsFromTheLastMatch, &["a_follower_gets_past_what_its_filter_leaves_out"]),
     by_cases_only(Mistake::NeverRewinds, &["a_follower_of_a_newer_store_goes_on_from_its_end"]),
     by_cases_only(Mistake::TakesAnyPlace, &["a_place_that_no_list_gave_is_refused"]),
+    found(Mistake::KeptConflictsAlarm, &["a_kept_conflict_stays_one_and_is_no_alarm"]),
+    found(Mistake::KeepsWhatIsAccepted, &["an_accepted_content_is_a_duplicate_from_then_on"]),
+    found(Mistake::TellsWhatEntered, &["an_accepted_content_is_a_duplicate_from_then_on"]),
+    found(Mistake::AlwaysRunsAgain, &["a_job_that_does_not_wait_is_touched_only_by_a_new_run"]),
+    found(Mistake::KeepsWhatShouldEnter, &["a_content_enters_under_another_id_as_its_own_event"]),
+    found(Mistake::SaysDuplicateToAnyId, &["a_content_does_not_enter_under_an_id_that_is_known"]),
+    found(Mistake::TakesTheFirstConflict, &["without_a_number_exactly_one_conflict_must_be_undecided"]),
+    found(Mistake::DecidesAgain, &["what_was_acted_upon_is_not_decided_again"]),
+    found(Mistake::DecidesWhatItCan, &["all_conflicts_of_a_call_are_decided_or_none"]),
+    found(Mistake::SaysDecidedAsItIsNow, &["a_repeated_batch_says_decided_as_it_was_then"]),
+    found(Mistake::LosesNotes, &["a_kept_conflict_stays_one_and_is_no_alarm"]),
+    found(
+        Mistake::PrunesNothing,
+        &["pruned_events_keep_identity_and_fingerprint", "looking_for_what_to_prune_changes_nothing"],
+    ),
+    found(Mistake::PrunesWaitingJobs, &["only_what_is_over_and_settled_is_pruned"]),
+    by_cases_only(Mistake::PrunesOnce, &["what_happens_after_pruning_is_pruned_again"]),
+    found(Mistake::ForgetsPrunedDeliveries, &["pruned_deliveries_stay_counted"]),
+    found(Mistake::PrunesAWeekEarly, &["what_a_repeated_call_needs_is_kept_for_a_week"]),
+    found(Mistake::PrunesWhereItLooks, &["looking_for_what_to_prune_changes_nothing"]),
+    found(Mistake::GivesPrunedNumbersAgain, &["no_number_is_given_twice_after_pruning"]),
+    found(
+        Mistake::ErasesNothing,
+        &[
+            "an_erased_event_is_only_known_to_have_been_there",
+            "an_erased_identity_is_judged_as_before_and_nothing_is_kept",
+            "refusals_that_name_an_erased_id_lose_their_detail",
+        ],
+    ),
+    by_cases_only(Mistake::ErasesWhatRuns, &["erasing_ends_a_job_that_no_worker_has"]),
+    by_cases_only(Mistake::FindsByHash, &["the_hash_of_an_erased_id_is_no_id"]),
+    by_cases_only(Mistake::ErasesNewlyEachTime, &["erasing_again_finds_nothing"]),
     found(Mistake::ForgetsAtReopen, &["everything_survives_a_reopen", "refusals_are_recorded_with_reason_and_place"]),
     found(Mistake::FailsToReopenEmpty, &["an_empty_store_survives_a_reopen"]),
     found(Mistake::SharesOneMemory, &["two_stores_know_nothing_of_each_other"]),

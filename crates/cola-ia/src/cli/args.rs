@@ -8,21 +8,25 @@ use std::path::PathBuf;
 use clap::builder::{StyledStr, Styles};
 use clap::{Arg, ArgAction, ArgMatches, Command as Clap, value_parser};
 use clap_complete::Shell;
+use cola_ia_core::age::parse_age;
 use cola_ia_core::clock::{Clock as _, SystemClock};
-use cola_ia_core::event::Source;
+use cola_ia_core::event::{EventId, Source};
 use cola_ia_core::filter::{Filter, Key};
 use cola_ia_core::intake::EventNumber;
-use cola_ia_core::store::{Cursor, PageRequest};
+use cola_ia_core::store::{Cursor, Decision, PageRequest};
 use cola_ia_core::verdict::Verdict;
 
 use super::Problem;
 use super::add::{AddOptions, Input};
 use super::conflicts::{self, ConflictsOptions};
 use super::deliveries;
+use super::erase::EraseOptions;
 use super::errors_list::{self, ErrorsOptions, Kind};
 use super::filter::{self, Flag};
 use super::jobs::{self, JobsOptions};
 use super::list::ListOptions;
+use super::prune::PruneOptions;
+use super::resolve::ResolveOptions;
 use super::show::ShowOptions;
 use super::tail::TailOptions;
 use crate::config::{Flags, nearest};
@@ -61,6 +65,12 @@ pub enum Command {
     Errors(ErrorsOptions),
     /// `tail`
     Tail(TailOptions),
+    /// `resolve`
+    Resolve(ResolveOptions),
+    /// `prune`
+    Prune(PruneOptions),
+    /// `erase`
+    Erase(EraseOptions),
     /// `config show`
     ConfigShow {
         /// `--origin`
@@ -119,6 +129,9 @@ pub fn command(lang: &Lang) -> Clap {
         .subcommand(make.list("conflicts", &conflicts::KEYS).arg(make.flag("diff")))
         .subcommand(make.list("errors", &errors_list::KEYS).arg(make.option("kind", "value-kind")))
         .subcommand(make.tail())
+        .subcommand(make.resolve())
+        .subcommand(make.prune())
+        .subcommand(make.erase())
         .subcommand(make.config())
         .subcommand(make.command("id", "id").arg(make.option("count", "value-number").short('n')))
         .subcommand(
@@ -292,6 +305,35 @@ impl Make<'_> {
             .arg(self.flag("json"))
     }
 
+    fn resolve(&self) -> Clap {
+        self.command("resolve", "resolve")
+            .arg(self.positional("id", "value-id").required(true))
+            .arg(self.option("source", "value-source").help(self.t("arg-source-filter")))
+            .arg(self.option("conflict", "value-number").action(ArgAction::Append))
+            .arg(self.flag("keep"))
+            .arg(self.flag("accept"))
+            .arg(self.flag("run"))
+            .arg(self.option("as", "value-id"))
+            .arg(self.option("note", "value-text"))
+            .arg(self.flag("json"))
+    }
+
+    fn prune(&self) -> Clap {
+        self.command("prune", "prune")
+            .arg(self.option("older-than", "value-age"))
+            .arg(self.flag("dry-run").help(self.t("arg-prune-dry-run")))
+            .arg(self.flag("shrink"))
+            .arg(self.flag("json"))
+    }
+
+    fn erase(&self) -> Clap {
+        self.command("erase", "erase")
+            .arg(self.positional("id", "value-id").required(true))
+            .arg(self.option("source", "value-source").help(self.t("arg-source-filter")))
+            .arg(self.flag("yes"))
+            .arg(self.flag("json"))
+    }
+
     fn config(&self) -> Clap {
         self.command("config", "config")
             .subcommand_required(true)
@@ -397,6 +439,14 @@ fn read(matches: &ArgMatches) -> Result<Invocation, Problem> {
         }),
         "errors" => Command::Errors(read_errors(matches)?),
         "tail" => Command::Tail(read_tail(matches)?),
+        "resolve" => Command::Resolve(read_resolve(matches)?),
+        "prune" => Command::Prune(read_prune(matches)?),
+        "erase" => Command::Erase(EraseOptions {
+            id: text(matches, "id")?.unwrap_or_default().to_owned(),
+            source: source(matches)?,
+            yes: matches.get_flag("yes"),
+            json: matches.get_flag("json"),
+        }),
         "config" => match matches.subcommand() {
             Some(("show", matches)) => {
                 Command::ConfigShow { origin: matches.get_flag("origin"), json: matches.get_flag("json") }
@@ -493,6 +543,58 @@ fn read_show(matches: &ArgMatches) -> Result<ShowOptions, Problem> {
     Ok(ShowOptions { id, source: source(matches)?, json: matches.get_flag("json") })
 }
 
+fn read_resolve(matches: &ArgMatches) -> Result<ResolveOptions, Problem> {
+    let mut conflicts = Vec::new();
+    for word in matches.get_many::<OsString>("conflict").into_iter().flatten() {
+        let word = utf8("--conflict", word)?;
+        conflicts.push(in_range("conflict", word, u64::from(u32::MAX))? as u32);
+    }
+    let run = matches.get_flag("run");
+    let other = text(matches, "as")?;
+    let decision = match (matches.get_flag("keep"), matches.get_flag("accept"), other) {
+        (true, false, None) => Decision::Keep,
+        (false, true, None) => Decision::Accept { run },
+        (false, false, Some(other)) => Decision::As(EventId::new(other).map_err(|code| {
+            let fault = Message::new(format!("refusal-{}", code.as_str()));
+            Problem::usage(Message::new("setting-value").with("place", "--as").message("fault", fault))
+        })?),
+        (false, false, None) => {
+            return Err(Problem::usage(Message::new("usage-resolve-how")).hint(Message::new("usage-resolve-how-hint")));
+        }
+        _ => return Err(Problem::usage(Message::new("usage-resolve-one"))),
+    };
+    if run && !matches!(decision, Decision::Accept { .. }) {
+        return Err(Problem::usage(Message::new("usage-resolve-run")));
+    }
+    if matches!(decision, Decision::As(_)) && conflicts.len() > 1 {
+        return Err(Problem::usage(Message::new("usage-resolve-as-one")));
+    }
+    Ok(ResolveOptions {
+        id: text(matches, "id")?.unwrap_or_default().to_owned(),
+        source: source(matches)?,
+        conflicts,
+        decision,
+        note: text(matches, "note")?.map(str::to_owned),
+        json: matches.get_flag("json"),
+    })
+}
+
+fn read_prune(matches: &ArgMatches) -> Result<PruneOptions, Problem> {
+    let older_than = match text(matches, "older-than")? {
+        None => None,
+        Some(word) => Some(parse_age(word).ok_or_else(|| {
+            let fault = Message::new("fault-not-age").with("value", word);
+            Problem::usage(Message::new("setting-value").with("place", "--older-than").message("fault", fault))
+                .hint(Message::new("fault-not-age-hint"))
+        })?),
+    };
+    let (dry_run, shrink) = (matches.get_flag("dry-run"), matches.get_flag("shrink"));
+    if dry_run && shrink {
+        return Err(Problem::usage(Message::new("usage-prune-shrink")));
+    }
+    Ok(PruneOptions { older_than, dry_run, shrink, json: matches.get_flag("json") })
+}
+
 fn read_shell(matches: &ArgMatches) -> Result<Shell, Problem> {
     const SHELLS: [&str; 5] = ["bash", "elvish", "fish", "powershell", "zsh"];
     let word = text(matches, "shell")?.unwrap_or_default();
@@ -513,9 +615,12 @@ fn source(matches: &ArgMatches) -> Result<Option<Source>, Problem> {
 
 /// A whole number from 1 to `max`.
 fn number(matches: &ArgMatches, name: &'static str, max: u64) -> Result<Option<u64>, Problem> {
-    let Some(word) = text(matches, name)? else { return Ok(None) };
+    text(matches, name)?.map(|word| in_range(name, word, max)).transpose()
+}
+
+fn in_range(name: &str, word: &str, max: u64) -> Result<u64, Problem> {
     match word.parse::<u64>() {
-        Ok(number) if (1..=max).contains(&number) => Ok(Some(number)),
+        Ok(number) if (1..=max).contains(&number) => Ok(number),
         _ => Err(Problem::usage(
             Message::new("usage-not-a-number").with("option", format!("--{name}")).with("value", word).with("max", max),
         )),

@@ -24,7 +24,7 @@ const fn code(code: &'static str, facts: &'static [&'static str]) -> StoreCode {
 
 /// Every code that a store may answer with. Each has a sentence `store-CODE` in the catalogues and, where there is something
 /// to do, `store-CODE-hint`.
-pub const STORE_CODES: [StoreCode; 23] = [
+pub const STORE_CODES: [StoreCode; 34] = [
     code("store_missing", &["path"]),
     code("store_parent_missing", &["path"]),
     code("store_not_writable", &["path", "cause"]),
@@ -44,6 +44,17 @@ pub const STORE_CODES: [StoreCode; 23] = [
     code("store_article", &["path"]),
     code("takeover_refused", &["path", "cause"]),
     code("op_reused", &[]),
+    code("op_expired", &[]),
+    code("event_unknown", &["event"]),
+    code("conflict_unknown", &["conflict"]),
+    code("conflict_not_named", &[]),
+    code("conflict_decided", &["conflict", "decision"]),
+    code("content_gone", &["conflict"]),
+    code("id_taken", &["source", "id"]),
+    code("effects_open", &[]),
+    code("resolve_too_many", &["limit"]),
+    code("note_too_long", &["limit"]),
+    code("job_running", &[]),
     code("batch_too_long", &[]),
     code("cursor_unknown", &["cursor"]),
     code("interrupted", &[]),

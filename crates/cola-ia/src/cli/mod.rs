@@ -7,6 +7,7 @@ pub mod args;
 pub mod config;
 pub mod conflicts;
 pub mod deliveries;
+pub mod erase;
 pub mod errors;
 pub mod errors_list;
 mod exit;
@@ -18,6 +19,8 @@ pub mod list;
 pub mod man;
 pub mod paste;
 mod problem;
+pub mod prune;
+pub mod resolve;
 mod session;
 pub mod show;
 pub mod tail;
@@ -114,12 +117,7 @@ fn dispatch(session: &Session, invocation: &Invocation) -> Result<Exit, Problem>
             let events = block_on(store.find_events(options.source.clone(), options.id.clone()))
                 .map_err(|error| Problem::from_store(&error))?;
             if events.is_empty() {
-                let elsewhere = match options.source {
-                    Some(_) => block_on(store.find_events(None, options.id.clone()))
-                        .map_err(|error| Problem::from_store(&error))?,
-                    None => Vec::new(),
-                };
-                return Err(options.not_found(&elsewhere));
+                return Err(show::not_found(&store, options.source.as_ref(), &options.id)?);
             }
             let text = if options.json {
                 show::as_json(&events)
@@ -136,6 +134,9 @@ fn dispatch(session: &Session, invocation: &Invocation) -> Result<Exit, Problem>
             errors_list::run(session, options, &store::view(&settings)?, bounds)
         }
         Command::Tail(options) => tail::run(session, options, &load(NamedFile::MustExist)?),
+        Command::Resolve(options) => resolve::run(session, options, &load(NamedFile::MustExist)?),
+        Command::Prune(options) => prune::run(session, *options, &load(NamedFile::MustExist)?),
+        Command::Erase(options) => erase::run(session, options, &load(NamedFile::MustExist)?),
         Command::ConfigShow { origin, json } => {
             config::show(&load(NamedFile::MustExist)?, &session.lang, *origin, *json)
         }

@@ -5,10 +5,11 @@ use std::fmt::Write as _;
 use cola_ia_core::clock::Timestamp;
 use cola_ia_core::event::{EventType, Source};
 use cola_ia_core::store::{
-    AttemptView, ConflictView, DecisionKind, DecisionView, EffectView, EventHistory, RevisionView,
+    AttemptView, ConflictView, DecisionKind, DecisionView, EffectView, EventHistory, RevisionView, Store,
 };
 use cola_ia_core::verdict::Verdict;
 use cola_ia_wire::Event;
+use pollster::block_on;
 
 use super::add::push_json;
 use super::jobs::{paint_of, to_the_second};
@@ -27,21 +28,29 @@ pub struct ShowOptions {
     pub json: bool,
 }
 
-impl ShowOptions {
-    /// Nothing is known of this id: not an error of the store, but not what was asked for. `elsewhere`: events of other
-    /// sources that have the id.
-    pub fn not_found(&self, elsewhere: &[EventHistory]) -> Problem {
-        let id = id_on_a_line(&self.id);
-        let problem = match &self.source {
-            Some(source) => Problem::failed(Message::new("show-not-found-in").with("id", id).with("source", source)),
-            None => Problem::failed(Message::new("show-not-found").with("id", id)),
-        };
-        if elsewhere.is_empty() {
-            return problem.hint(Message::new("show-not-found-hint"));
-        }
-        let sources: Vec<&str> = elsewhere.iter().map(|event| event.job.source.as_str()).collect();
-        problem.hint(Message::new("show-elsewhere-hint").with("sources", sources.join(", ")))
+/// Nothing is known of this id: not an error of the store, but not what was asked for. Other sources may have the id.
+///
+/// # Errors
+/// They cannot be looked at.
+pub fn not_found(store: &dyn Store, source: Option<&Source>, id: &str) -> Result<Problem, Problem> {
+    let elsewhere = match source {
+        Some(_) => block_on(store.find_events(None, id.to_owned())).map_err(|error| Problem::from_store(&error))?,
+        None => Vec::new(),
+    };
+    Ok(not_found_but(source, id, &elsewhere))
+}
+
+fn not_found_but(source: Option<&Source>, id: &str, elsewhere: &[EventHistory]) -> Problem {
+    let id = id_on_a_line(id);
+    let problem = match source {
+        Some(source) => Problem::failed(Message::new("show-not-found-in").with("id", id).with("source", source)),
+        None => Problem::failed(Message::new("show-not-found").with("id", id)),
+    };
+    if elsewhere.is_empty() {
+        return problem.hint(Message::new("show-not-found-hint"));
     }
+    let sources: Vec<&str> = elsewhere.iter().map(|event| event.job.source.as_str()).collect();
+    problem.hint(Message::new("show-elsewhere-hint").with("sources", sources.join(", ")))
 }
 
 /// One [`Event`] a line.
@@ -61,8 +70,8 @@ pub fn as_story(lang: &Lang, events: &[EventHistory], now: Timestamp, colour: bo
 fn story(lang: &Lang, event: &EventHistory, now: Timestamp, colour: bool) -> String {
     let mut story = Story { lang, colour, out: String::new() };
     story.identity(event, now);
-    story.text(&lang.t("show-text", &[]), event.text.as_deref());
     event.revisions.iter().for_each(|revision| story.revision(revision));
+    story.newest(event);
     event.conflicts.iter().for_each(|conflict| story.conflict(event, conflict));
     story.receptions(event);
     story.attempts(&event.attempts);
@@ -91,6 +100,7 @@ impl Story<'_> {
         if !job.reason.is_empty() {
             facts.push(("show-reason", short_line(&job.reason, DETAIL_MAX).into()));
         }
+        facts.extend(job.erased_at.map(|at| ("show-erased", at.to_rfc3339())));
         facts.push(("show-run", job.run.to_string()));
         facts.push(("show-attempts", job.attempts.to_string()));
         let resource = job.resource_id.as_deref();
@@ -101,6 +111,14 @@ impl Story<'_> {
         facts.extend(job.due_at.map(|due| ("show-due", due.to_rfc3339())));
         facts.extend(event.changed_at.map(|changed| ("show-changed", changed.to_rfc3339())));
         facts.push(("show-duplicates", event.duplicates.to_string()));
+        facts.extend(event.pruned.map(|pruned| {
+            let args: &[(&str, Arg<'_>)] = &[
+                ("count", pruned.count.into()),
+                ("first", to_the_second(pruned.first_at).into()),
+                ("last", to_the_second(pruned.last_at).into()),
+            ];
+            ("show-pruned", self.lang.t("show-pruned-between", args))
+        }));
         facts.push(("show-fingerprint", event.fingerprint.to_string()));
         self.facts(&facts);
     }
@@ -128,14 +146,6 @@ impl Story<'_> {
         }
     }
 
-    fn revision(&mut self, revision: &RevisionView) {
-        let at = revision.accepted_at.to_rfc3339();
-        let args: &[(&str, Arg<'_>)] = &[("number", revision.number.into()), ("time", at.into())];
-        let head = self.lang.t("show-revision", args);
-        self.text(&Paint::Good.on(&head, self.colour), revision.text.as_deref());
-        self.facts(&[("show-fingerprint", revision.fingerprint.to_string())]);
-    }
-
     fn conflict(&mut self, event: &EventHistory, conflict: &ConflictView) {
         let args: &[(&str, Arg<'_>)] = &[("number", conflict.number.into()), ("count", conflict.count.into())];
         let head = Paint::Alarm.on(&self.lang.t("show-conflict", args), self.colour);
@@ -158,6 +168,23 @@ impl Story<'_> {
             let sentence = decided(decision).in_prose(self.lang);
             self.line(&format!("  {sentence}"));
         }
+    }
+
+    /// A content that a newer one has replaced.
+    fn revision(&mut self, revision: &RevisionView) {
+        let args: &[(&str, Arg<'_>)] =
+            &[("number", revision.number.into()), ("time", to_the_second(revision.accepted_at).into())];
+        let head = self.lang.t("show-revision", args);
+        self.text(&head, revision.text.as_deref());
+    }
+
+    /// The content that workers get.
+    fn newest(&mut self, event: &EventHistory) {
+        let head = match event.revision {
+            1 => self.lang.t("show-text", &[]),
+            number => self.lang.t("show-text-revision", &[("number", number.into())]),
+        };
+        self.text(&head, event.text.as_deref());
     }
 
     fn text(&mut self, head: &str, text: Option<&str>) {
@@ -307,11 +334,14 @@ pub(super) const fn paint_of_verdict(verdict: Verdict) -> Paint {
 /// What was decided, when and why.
 pub(super) fn decided(decision: &DecisionView) -> Message {
     let key = match decision.kind {
-        DecisionKind::Keep => "show-decided-keep",
-        DecisionKind::Accept => "show-decided-accept",
-        DecisionKind::As => "show-decided-as",
+        DecisionKind::Keep => "show-kept",
+        DecisionKind::Accept => "show-accepted",
+        DecisionKind::As => "show-entered",
     };
-    let message = Message::new(key).with("time", decision.decided_at);
+    let mut message = Message::new(key).with("time", to_the_second(decision.decided_at));
+    if let Some(event) = decision.entered {
+        message = message.with("event", event.0);
+    }
     match &decision.note {
         Some(note) => {
             let note = short_line(note, DETAIL_MAX);

@@ -32,6 +32,8 @@ value-kind = KIND
 value-place = PLACE
 value-id = ID
 value-shell = SHELL
+value-text = TEXT
+value-age = AGE
 value-command = COMMAND
 value-lang = es|en
 value-when = auto|always|never
@@ -170,6 +172,71 @@ exit-codes-tail =
     1    what stands at the store's path cannot be read
     2    the command or a setting is not understood; nothing was attempted
     130  interrupted
+about-resolve = Decide what becomes of a conflict
+about-resolve-long =
+    A conflict is another text under a known id. Nothing of it enters until somebody says what it is:
+
+    --keep: it stays a conflict. It is counted each time it comes and raises no alarm any more.
+    --accept: it is right too. From then on it is a duplicate, and the job works with it: one that
+    waits takes the new text; any other is left alone, unless --run gives it a new run.
+    --as NEWID: it is another event, sent under the wrong id. It enters as NEWID and stdout gets the
+    verdict, as from “add”. Where NEWID is known, nothing enters and the verdict says so.
+
+    Each decision is recorded with its time and note, and shown by “show”. A kept conflict can be
+    decided again; what was accepted or entered cannot, because it has been acted upon.
+usage-resolve = cola-ia resolve [OPTIONS] ID (--keep | --accept [--run] | --as NEWID)
+examples-resolve =
+    cola-ia show idea-42                               see both texts first
+    cola-ia resolve idea-42 --keep --note "a test"
+    cola-ia resolve idea-42 --conflict 2 --accept --run
+    cola-ia resolve idea-42 --as idea-42b
+exit-codes-resolve =
+    0    decided
+    1    not decided: no such id or conflict, decided already, or NEWID has another text
+    2    the command is not understood, or which conflict is meant; nothing was attempted
+
+about-prune = Let go of old texts and of old repeated deliveries
+about-prune-long =
+    Removes the texts and the history (outputs, results) of events whose job is done or cancelled,
+    and deliveries that only repeated a known event. Identity, fingerprints, times and counts stay
+    for good: an old id is still a duplicate, and with another text still a conflict.
+
+    Never touched: what is pending, running, held, or failed and waits for somebody; an event with
+    an undecided conflict or an open effect. Repeated deliveries are kept for 7 days at least.
+
+    Without --older-than the settings say what is old: retention.deliveries (90 days) and
+    retention.texts (never). It works in small steps, beside everything else; it can be interrupted
+    and repeated at any time.
+usage-prune = cola-ia prune [OPTIONS]
+examples-prune =
+    cola-ia prune                                  as the settings say; good for a daily timer
+    cola-ia prune --older-than 180d --dry-run      what would go
+    cola-ia prune --older-than 180d --shrink       and give the room back to the disk
+exit-codes-prune =
+    0    all well
+    1    it could not be done, or not to its end; running it again goes on
+    2    the command or a setting is not understood; nothing was attempted
+    130  interrupted; running it again goes on
+
+about-erase = Erase what an event said: a person’s right to be forgotten
+about-erase-long =
+    Its texts go, those of its conflicts and revisions too, and its type, notes, outputs, results
+    and id. What stays is that it was there: a hash by which the id is still known, fingerprints,
+    times and counts. The same delivery is still a duplicate and another text a conflict, and
+    nothing of either is kept. A job that is not over is cancelled; while a worker has it, nothing
+    is erased.
+
+    The bytes are overwritten in the store’s file and its log. Copies and backups made before are
+    not touched.
+usage-erase = cola-ia erase [OPTIONS] ID --yes
+examples-erase =
+    cola-ia erase ana@example.org            says what would go
+    cola-ia erase ana@example.org --yes
+    cola-ia show ana@example.org             says when it was erased
+exit-codes-erase =
+    0    erased, now or before
+    1    not erased: no such id, or a worker has its job
+    2    without --yes, or the command is not understood; nothing was attempted
 
 about-config = Show or check the settings
 about-config-long =
@@ -250,6 +317,16 @@ arg-kind = Only this kind: entrada or intento (intake or attempt)
 arg-latest = Begin with the latest so many, 0 to 1000 [default: 10]
 arg-after = The next page: only jobs older than this event number
 arg-id = The id, exactly as it was sent
+arg-conflict = The conflict of this number, as “show” tells it; can be given several times. Needed where not exactly one is undecided
+arg-keep = It stays a conflict, counted, and raises no alarm any more
+arg-accept = It is right too: a duplicate from then on, and the text that the job works with
+arg-run = With --accept: give a job that no longer waits a new run
+arg-as = It is another event: it enters under this id
+arg-note = Why, in your words; kept with the decision
+arg-older-than = What is older than this goes, such as 90d, 12h or 0s, whatever the settings say
+arg-prune-dry-run = Say what would go and remove nothing
+arg-shrink = Then write the file anew without the room that is free. Nobody else can write meanwhile, and the disk needs room for it twice more
+arg-yes = Do it. Without this, nothing is done and stderr says what would go
 arg-origin = Add where each value came from, as a comment
 arg-count = How many [default: 1]
 arg-shell = bash, elvish, fish, powershell or zsh
@@ -264,12 +341,12 @@ usage-known-languages = the languages are es (Spanish) and en (English)
 usage-unknown-option = there is no option { $option } here
 usage-option-after-command = an option of a command goes after it: cola-ia { $command } { $option } …
 usage-file-after-dashes = a file whose name starts with - goes after --: cola-ia add -- { $file }
-usage-id-after-dashes = an id that starts with - goes after --: cola-ia show -- { $id }
+usage-id-after-dashes = an id that starts with - goes after --: cola-ia { $command } -- { $id }
 usage-extra-argument = the argument “{ $value }” is one too many
 usage-unknown-command = there is no command “{ $command }”
 usage-planned-command = “{ $command }” is not in this version
 usage-file-as-command = to let the events of that file in: cola-ia add { $path }
-usage-quote-id = an id with spaces goes in quotation marks: cola-ia show { $id }
+usage-quote-id = an id with spaces goes in quotation marks: cola-ia { $command } { $id }
 usage-missing = { $argument } is missing
 usage-add-what = name the files, or - for stdin: cola-ia add FILE, or cola-ia add -
 usage-no-value = { $option } needs a value
@@ -295,6 +372,12 @@ usage-filter-twice = “{ $key }” takes one value and was given two
 usage-not-a-number = { $option } takes a whole number from 1 to { $max }, not “{ $value }”
 usage-stdin-twice = stdin (-) can be read only once
 usage-rejects-is-input = the refused lines cannot go to { $path }, which is read as an input
+usage-resolve-how = say what becomes of the conflict
+usage-resolve-how-hint = one of --keep, --accept or --as NEWID; see both texts with “cola-ia show ID”
+usage-resolve-one = only one of --keep, --accept and --as can be given
+usage-resolve-run = --run goes with --accept
+usage-resolve-as-one = --as is about one conflict: an id has one text
+usage-prune-shrink = --shrink does not go with --dry-run
 usage-man-both = --dir writes every page; it does not go with the name of a command
 
 ## Settings
@@ -317,10 +400,13 @@ fault-not-bytes-hint = write bytes, or a number with its unit: 65536, 64KiB, 8Mi
 fault-bytes-bounds = { $value } is out of bounds: at least { $min }, at most { $max }
 fault-not-duration = “{ $value }” is not a length of time
 fault-not-duration-hint = write a number with its unit: 500ms, 60s, 5m, 1h
+fault-not-age = “{ $value }” is not an age
+fault-not-age-hint = write a whole number with its unit: 90d, 12w, 36h, 15m, 0s; a setting also takes “never”
 fault-duration-bounds = { $value } is out of bounds: at least { $min }, at most { $max }
 fault-type-bool = expected true or false, found a value of type { $value }
 fault-type-bytes = expected a size such as 65536 or "64KiB", found a value of type { $value }
 fault-type-duration = expected a length of time such as "60s", found a value of type { $value }
+fault-type-age = expected an age such as "90d", or "never", found a value of type { $value }
 fault-type-string = expected text in quotation marks, found a value of type { $value }
 
 config-unreadable = the settings cannot be read from { $file }: { $cause }
@@ -348,6 +434,11 @@ setting-max-line-bytes =
 setting-lock-wait = How long to wait while another process writes to the store (ms, s, m, h). At most 24h.
 setting-allow-network-filesystem =
     Open a store on a network filesystem all the same. Locks are not reliable there and the store can be damaged: use it only if one single machine has it mounted.
+
+setting-retention-deliveries =
+    “cola-ia prune” removes deliveries that only repeated a known event once they are older than this, and keeps their count (s, m, h, d, w; or never). Never before 7 days.
+setting-retention-texts =
+    “cola-ia prune” removes texts and history of events that have been done or cancelled for longer than this, and keeps identity, fingerprint and counts (s, m, h, d, w; or never).
 
 ## init, man, add, jobs, show
 
@@ -382,6 +473,11 @@ add-summary-conflicts =
     { $count ->
         [one] 1 conflict
        *[other] { $count } conflicts
+    }
+add-summary-decided =
+    { $count ->
+        [one] 1 conflict decided before
+       *[other] { $count } conflicts decided before
     }
 add-summary-refused =
     { $count ->
@@ -447,6 +543,14 @@ show-received = received
 show-due = due
 show-duplicates = duplicates
 show-fingerprint = fingerprint
+show-erased = erased
+show-pruned = of these pruned
+show-pruned-between = { $count }, from { $first } to { $last }
+show-revision = text { $number }, of { $time }
+show-text-revision = text { $number }, the one in force
+show-kept = { $time } kept as a conflict
+show-accepted = { $time } accepted
+show-entered = { $time } entered as event { $event }
 show-first = first
 show-last = last
 show-late = ({ $time } after it happened)
@@ -459,7 +563,6 @@ show-conflict =
        *[other] conflict { $number }, came { $count } times
     }
 show-changed = changed
-show-revision = revision { $number }, accepted { $time }
 show-text-cut = … { $bytes } more bytes; --json has all of it
 show-difference-cut = … the texts go on; --json has all of both
 show-receptions = receptions
@@ -467,9 +570,6 @@ show-receptions-more = ({ $count } earlier ones between the first and these are 
 show-attempts-head = latest attempts
 show-stderr = the end of its stderr
 show-effects-head = effects
-show-decided-keep = { $time }: it stays a conflict
-show-decided-accept = { $time }: accepted as a revision
-show-decided-as = { $time }: entered as an event of its own
 show-decided-note = { $decision } (“{ $note }”)
 
 why-waits = not run yet: it has been waiting for a worker for { $time }, and none has taken it
@@ -498,6 +598,82 @@ errors-none-attempt = no attempt went wrong
 tail-waiting = waiting: { $problem }
 tail-again = the store can be read again
 tail-rewound = the store was replaced by an older one; going on from its end
+
+source-needed = several sources know the id { $id }
+source-needed-hint = name one of them with --source: { $sources }
+resolve-no-conflict = { $id } has no conflict
+resolve-all-decided = every conflict of { $id } is decided
+resolve-all-decided-hint = to decide a kept one again, name it with --conflict N
+resolve-which = { $count ->
+    [one] { $id } has one undecided conflict
+   *[other] { $id } has { $count } undecided conflicts
+}
+resolve-which-hint = name those that are meant: --conflict N, several times if need be
+resolve-listed =
+    { $count ->
+        [one] --conflict { $number }  came once, on { $last }: { $text }
+       *[other] --conflict { $number }  came { $count } times, last on { $last }: { $text }
+    }
+resolve-kept =
+    { $count ->
+        [one] conflict { $numbers } of { $id } stays one: it is counted and raises no alarm any more
+       *[other] conflicts { $numbers } of { $id } stay conflicts: they are counted and raise no alarm any more
+    }
+resolve-accepted =
+    { $count ->
+        [one] conflict { $numbers } of { $id } is accepted: that text is a duplicate from now on
+       *[other] conflicts { $numbers } of { $id } are accepted: those texts are duplicates from now on
+    }
+resolve-entered =
+    { $count ->
+        [one] conflict { $numbers } of { $id } entered as { $other }
+       *[other] conflicts { $numbers } of { $id } entered as { $other }
+    }
+resolve-known =
+    { $count ->
+        [one] conflict { $numbers } of { $id }: { $other } is known with this text, and nothing entered
+       *[other] conflicts { $numbers } of { $id }: { $other } is known with this text, and nothing entered
+    }
+resolve-job-waits = its job waits and takes the new text
+resolve-job-rerun = its job has a new run, number { $run }, with the new text
+resolve-job-untouched = its job is left as it is: { $state }
+
+prune-nothing = there is nothing to prune
+prune-done = pruned { $parts }
+prune-would = nothing was removed; this would go: { $parts }
+prune-events =
+    { $count ->
+        [one] text and history of 1 event
+       *[other] texts and history of { $count } events
+    }
+prune-deliveries =
+    { $count ->
+        [one] 1 repeated delivery
+       *[other] { $count } repeated deliveries
+    }
+prune-ops =
+    { $count ->
+        [one] the record of 1 call
+       *[other] the records of { $count } calls
+    }
+prune-shrunk = the store took { $from } and takes { $to }
+prune-shrink-hint = the room is used again by new events; to give it back to the disk: cola-ia prune --shrink
+
+erase-would =
+    { $count ->
+        [one] { $id } of the source { $source }: one text would go, and type, outputs, results and the id; its job is { $state }
+       *[other] { $id } of the source { $source }: { $count } texts would go, and type, outputs, results and the id; its job is { $state }
+    }
+erase-needs-yes = nothing was erased: --yes is missing
+erase-needs-yes-hint = it cannot be undone; with --yes it is done
+erase-done = erased { $id }; its identity stays as a hash
+erase-again = it was erased on { $time } already, and is still gone
+erase-cancelled = its job was not over and is cancelled
+erase-resource-hint = what its job made elsewhere is still there: { $resource }
+erase-entered-hint = a text of it entered under another id and is still there: event { $events }
+erase-log-kept = somebody is reading an older state of the store: until that ends, its log still has what was erased
+erase-log-kept-hint = run the same again later; it empties the log
+erase-copies-hint = copies and backups made before still have it
 
 stdout-closed = nobody reads stdout any more: { $cause }
 stdout-failed = stdout cannot be written: { $cause }
@@ -636,6 +812,25 @@ store-cursor_unknown = this list did not give the place “{ $cursor }”
 store-cursor_unknown-hint = --after takes what the hint of the page before named
 store-op_reused = a call was repeated with other contents under the same name; this is a fault of cola-ia
 store-op_reused-hint = please report it; nothing was changed
+store-op_expired = a call was repeated after more than 7 days, and its first answer is gone
+store-op_expired-hint = run the same anew: nothing enters twice
+store-event_unknown = there is no event number { $event }
+store-conflict_unknown = there is no conflict { $conflict }
+store-conflict_unknown-hint = “cola-ia show ID” tells the numbers
+store-conflict_not_named = not exactly one conflict is undecided
+store-conflict_not_named-hint = name those that are meant with --conflict N
+store-conflict_decided = conflict { $conflict } has been acted upon already ({ $decision }); nothing was changed
+store-conflict_decided-hint = “cola-ia show ID” tells what was decided and when
+store-content_gone = the text of conflict { $conflict } is no longer kept: it was pruned or erased
+store-content_gone-hint = it can still be kept as a conflict, with --keep
+store-id_taken = the id { $id } of the source { $source } has another text; nothing entered
+store-id_taken-hint = choose an id that nobody uses; “cola-ia id” makes one
+store-effects_open = an effect of an earlier run is still open, and a new run could repeat it; nothing was changed
+store-effects_open-hint = settle the effect first, or accept without --run
+store-resolve_too_many = at most { $limit } conflicts can be decided so at once
+store-note_too_long = a note has at most { $limit } bytes
+store-job_running = a worker has the job of this event; nothing was erased
+store-job_running-hint = wait until it has finished and run the same again
 store-batch_too_long = a batch has more events than one call may carry; this is a fault of cola-ia
 store-batch_too_long-hint = please report it; nothing was changed
 store-interrupted = interrupted; what was answered is stored

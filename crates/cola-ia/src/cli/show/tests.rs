@@ -2,7 +2,7 @@ use cola_ia_core::event::Fingerprint;
 use cola_ia_core::filter::Filter;
 use cola_ia_core::intake::{DeliveryNumber, EventNumber};
 use cola_ia_core::job::JobState;
-use cola_ia_core::store::{DeliveryView, JobPage, JobSummary, PageRequest};
+use cola_ia_core::store::{DeliveryView, JobPage, JobSummary, PageRequest, PrunedDeliveries};
 use cola_ia_core::verdict::Verdict;
 
 use super::*;
@@ -18,6 +18,7 @@ fn job(event: i64, id: &str, state: JobState) -> JobSummary {
         event: EventNumber(event),
         source: Source::default(),
         id: id.to_owned(),
+        erased_at: None,
         event_type: None,
         state,
         reason: String::new(),
@@ -27,6 +28,15 @@ fn job(event: i64, id: &str, state: JobState) -> JobSummary {
         time: None,
         received_at: Timestamp::from_micros(START),
         due_at: None,
+    }
+}
+
+fn decision(kind: DecisionKind, minute: i64, note: Option<&str>, entered: Option<i64>) -> DecisionView {
+    DecisionView {
+        kind,
+        decided_at: Timestamp::from_micros(START + minute * MINUTE),
+        note: note.map(str::to_owned),
+        entered: entered.map(EventNumber),
     }
 }
 
@@ -46,14 +56,20 @@ fn full() -> EventHistory {
         changed_at: Some(Timestamp::from_micros(START + 5 * MINUTE)),
         worker: None,
         lease_until: None,
+        revision: 2,
         revisions: vec![RevisionView {
-            number: 2,
-            fingerprint: Fingerprint::of("d"),
-            accepted_at: Timestamp::from_micros(START + 4 * MINUTE),
-            conflict: Some(3),
-            text: Some("Comparar tres modelos".to_owned()),
+            number: 1,
+            fingerprint: Fingerprint::of("z"),
+            accepted_at: Timestamp::from_micros(START),
+            conflict: None,
+            text: Some("Comparar modelos".to_owned()),
         }],
-        duplicates: 1,
+        duplicates: 1_001,
+        pruned: Some(PrunedDeliveries {
+            count: 1_000,
+            first_at: Timestamp::from_micros(START + MINUTE),
+            last_at: Timestamp::from_micros(START + 90 * MINUTE),
+        }),
         conflicts: vec![
             ConflictView {
                 number: 1,
@@ -62,12 +78,10 @@ fn full() -> EventHistory {
                 count: 2,
                 first_at: Timestamp::from_micros(START + MINUTE),
                 last_at: Timestamp::from_micros(START + 2 * MINUTE),
-                decisions: vec![DecisionView {
-                    kind: DecisionKind::Keep,
-                    decided_at: Timestamp::from_micros(START + 3 * MINUTE),
-                    note: Some("lo envió dos veces\u{1b}[2J".to_owned()),
-                    entered: None,
-                }],
+                decisions: vec![
+                    decision(DecisionKind::Keep, 3, Some("una prueba\u{202e}\nde Ana"), None),
+                    decision(DecisionKind::As, 4, None, Some(12)),
+                ],
             },
             ConflictView {
                 number: 2,
@@ -76,7 +90,7 @@ fn full() -> EventHistory {
                 count: 1,
                 first_at: Timestamp::from_micros(START + MINUTE),
                 last_at: Timestamp::from_micros(START + MINUTE),
-                decisions: Vec::new(),
+                decisions: vec![decision(DecisionKind::Accept, 5, None, None)],
             },
         ],
         deliveries: vec![
@@ -142,6 +156,7 @@ fn attempt(number: u32, outcome: &str) -> AttemptView {
 
 fn bare() -> EventHistory {
     let mut job = job(1, "a ", JobState::Pending);
+    job.erased_at = Some(Timestamp::from_micros(START + 10 * MINUTE));
     job.time = Some(Timestamp::from_micros(START + 1_500_000));
     EventHistory {
         job,
@@ -150,8 +165,10 @@ fn bare() -> EventHistory {
         changed_at: None,
         worker: None,
         lease_until: None,
+        revision: 1,
         revisions: Vec::new(),
         duplicates: 0,
+        pruned: None,
         conflicts: Vec::new(),
         deliveries: Vec::new(),
         attempts: Vec::new(),
@@ -251,12 +268,13 @@ fn more_pages_and_no_jobs_are_said() {
 #[test]
 fn an_id_of_another_source_is_not_lost() {
     let english = Lang::only(Language::English);
-    let options = ShowOptions { id: "idea-42".to_owned(), source: Source::new("blog").ok(), json: false };
+    let source = Source::new("blog").ok();
+    let not_found = |elsewhere: &[EventHistory]| not_found_but(source.as_ref(), "idea-42", elsewhere);
     assert_eq!(
-        options.not_found(&[bare(), full()]).render(&english, false),
+        not_found(&[bare(), full()]).render(&english, false),
         "error: no event of the source blog has the id idea-42\nhint: an event with this id has come from: default, form\n"
     );
-    assert!(options.not_found(&[]).render(&english, false).contains("byte for byte"));
+    assert!(not_found(&[]).render(&english, false).contains("byte for byte"));
 }
 
 #[test]

@@ -8,8 +8,8 @@ use cola_ia_core::store::{ConflictView, DeliveryView, EventHistory, JobSummary};
 use serde::{Deserialize, Serialize};
 
 use crate::VERSION;
-use crate::keeping::{Decision, PrunedDeliveries, Revision};
 use crate::lists::{Attempt, Effect, late_ms};
+use crate::retention::{Decision, PrunedDeliveries, Revision};
 
 /// A job and the identity of its event: a line of `jobs --json`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]

@@ -14,14 +14,14 @@
 mod add;
 mod config;
 mod jobs;
-mod keeping;
 mod lists;
+mod retention;
 
 pub use add::{Entered, Refused};
 pub use config::SettingLine;
 pub use jobs::{Conflict, Delivery, Event, Job};
-pub use keeping::{Decision, Entry, Erasure, PrunedDeliveries, Pruning, Resolution, Revision};
 pub use lists::{Attempt, ConflictLine, DeliveryLine, Effect, ErrorLine, FailedAttempt};
+pub use retention::{Decision, Entry, Erasure, PrunedDeliveries, Pruning, Resolution, Revision};
 
 /// The version of every shape here, its field `v`.
 pub const VERSION: u32 = 1;

@@ -9,7 +9,7 @@ use cola_ia_core::store::{AttemptView, ConflictSummary, DeliverySummary, EffectV
 use serde::{Deserialize, Serialize};
 
 use crate::VERSION;
-use crate::keeping::Decision;
+use crate::retention::Decision;
 
 /// How long after the provider's time something was received, in whole milliseconds, rounded down; negative where one of the
 /// two clocks is wrong.

@@ -260,6 +260,6 @@ fn decisions_pruning_and_erasure_as_people_see_them() {
             run(&["erase", "idea-44", "--source", "web", "--yes", "--json"]),
             run(&["add", "e.jsonl"]),
         ]);
-        insta::assert_snapshot!(format!("keeping-{language}"), steady(&seen.join("\n")));
+        insta::assert_snapshot!(format!("retention-{language}"), steady(&seen.join("\n")));
     }
 }

@@ -73,7 +73,7 @@ impl Place for ModelMemory {
         let event = memory.by_number(event).ok_or("no such event")?;
         event.job.state = state;
         event.job.due_at = (state == JobState::Pending).then_some(at);
-        event.changed_at = at;
+        event.changed_at = Some(at);
         Ok(())
     }
 }
@@ -112,8 +112,8 @@ enum First {
 #[derive(Debug)]
 struct Event {
     job: JobSummary,
-    /// When its job changed last.
-    changed_at: Timestamp,
+    /// When its job changed last; `None` while the job is as it was born.
+    changed_at: Option<Timestamp>,
     /// The contents that are its own, by number from 1: what entered, then what was accepted.
     revisions: Vec<RevisionView>,
     /// By number, which is the place in this vector from 1.
@@ -134,6 +134,12 @@ impl Memory {
     fn take(&mut self, member: &Intake, received_at: Timestamp) -> Receipt {
         let receipt = self.judge(member, received_at);
         self.log.push(lists::summary(member, &receipt, received_at));
+        if let Intake::Delivery(delivery) = member
+            && let Some(known) = self.events.get(&(delivery.source.clone(), delivery.id.clone()))
+            && known.job.erased_at.is_some()
+        {
+            self.forget_in_log(known.job.event);
+        }
         receipt
     }
 
@@ -207,7 +213,7 @@ impl Event {
         };
         Self {
             job,
-            changed_at: received_at,
+            changed_at: None,
             revisions: vec![entered],
             conflicts: Vec::new(),
             later: Vec::new(),
@@ -273,7 +279,7 @@ impl Event {
         let (newest, before) = self.revisions.split_last().expect("the content that entered is one");
         EventHistory {
             job: self.job.clone(),
-            changed_at: None,
+            changed_at: self.changed_at,
             worker: None,
             lease_until: None,
             text: newest.text.clone(),

@@ -39,6 +39,9 @@ CREATE INDEX attempts_failed ON attempts (attempt) WHERE outcome IN ('error', 'c
 ALTER TABLE events ADD COLUMN erased_at INTEGER; -- a person had it erased: `id` is a hash, `text` and `type` are NULL
 ALTER TABLE events ADD COLUMN pruned_at INTEGER; -- `text` and history went; what happens to its job later is pruned again
 
+-- Of a conflict: it had been decided when it came, so it was no alarm.
+ALTER TABLE deliveries ADD COLUMN decided INTEGER;
+
 -- Each decision about a conflict; `conflicts` has the latest.
 CREATE TABLE decisions (
     event      INTEGER NOT NULL,

@@ -140,7 +140,7 @@ fn repeated(
         })
         .collect();
     let mut others = connection.prepare_cached(
-        "SELECT seq, verdict, event, conflict, code FROM deliveries WHERE seq >= ?1 AND seq < ?2 ORDER BY seq",
+        "SELECT seq, verdict, event, conflict, decided FROM deliveries WHERE seq >= ?1 AND seq < ?2 ORDER BY seq",
     )?;
     let mut rows = others.query([first, first + len as i64])?;
     let mut found = 0;
@@ -150,7 +150,7 @@ fn repeated(
         receipt.verdict = verdict_of(row.get_ref(1)?.as_str()?)?;
         receipt.event = row.get::<_, Option<i64>>(2)?.map(EventNumber);
         receipt.conflict = row.get(3)?;
-        receipt.decided = receipt.verdict == Verdict::Conflict && row.get_ref(4)?.as_str_or_null()? == Some(DECIDED);
+        receipt.decided = row.get::<_, Option<bool>>(4)?.unwrap_or_default();
     }
     // Repeated deliveries are pruned one day, and then nobody can say any more what the answer was.
     let entered: i64 = connection
@@ -161,9 +161,6 @@ fn repeated(
     }
     Ok(Some(Ok(Accepted { received_at: Timestamp::from_micros(at), receipts })))
 }
-
-/// Stands in `deliveries.code` of a conflict that was decided when it came: the answer is rebuilt from there.
-const DECIDED: &str = "decided";
 
 /// The verdict that a column says.
 pub(super) fn verdict_of(word: &str) -> rusqlite::Result<Verdict> {
@@ -571,7 +568,7 @@ impl<'a> Deliveries<'a> {
                  RETURNING number, decision IS NOT NULL",
             )?,
             in_conflict: connection.prepare_cached(
-                "INSERT INTO deliveries (seq, event, source, verdict, received_at, time, type, conflict, origin, code)
+                "INSERT INTO deliveries (seq, event, source, verdict, received_at, time, type, conflict, origin, decided)
                  VALUES (?1, ?2, ?3, 'conflict', ?4, ?5, ?6, ?7, ?8, ?9)",
             )?,
             revision: connection.prepare_cached("SELECT 1 FROM revisions WHERE event = ?1 AND fingerprint = ?2")?,
@@ -600,8 +597,8 @@ impl<'a> Deliveries<'a> {
             self.conflict.query_row(params![event, fingerprint, now, time, event_type, text], |row| {
                 Ok((row.get(0)?, row.get(1)?))
             })?;
-        let code = decided.then_some(DECIDED);
-        self.in_conflict.execute(params![number, event, source, now, time, event_type, conflict, origin, code])?;
+        let mark = decided.then_some(1);
+        self.in_conflict.execute(params![number, event, source, now, time, event_type, conflict, origin, mark])?;
         Ok((conflict, decided))
     }
 

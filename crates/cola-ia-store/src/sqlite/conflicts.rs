@@ -13,8 +13,9 @@ use super::stretch::ROWS_MAX;
 use super::{cursor, row};
 
 const COLUMNS: &str = "c.event, s.name, e.id, c.number, c.fingerprint, c.type, c.time, c.count, c.first_at, c.last_at, \
-     c.decision, c.decided_at, c.note";
-const COLUMNS_LEN: usize = 13;
+     c.decision, c.decided_at, c.note, \
+     (SELECT d.entered FROM decisions d WHERE d.event = c.event AND d.conflict = c.number ORDER BY d.number DESC LIMIT 1)";
+const COLUMNS_LEN: usize = 14;
 
 /// A place in the list: instant, event, number of the conflict.
 type Place = [i64; 3];
@@ -114,13 +115,13 @@ fn conflict(row: &Row<'_>, texts: Texts) -> rusqlite::Result<ConflictSummary> {
 const IN_FORCE: &str = "CASE WHEN EXISTS (SELECT 1 FROM revisions r WHERE r.event = c.event)
      THEN (SELECT r.text FROM revisions r WHERE r.event = c.event ORDER BY r.number DESC LIMIT 1) ELSE e.text END";
 
-/// The decision of three columns from this one on: what, when, why.
-pub(super) fn decision(row: &Row<'_>, column: usize) -> rusqlite::Result<Option<DecisionView>> {
+/// The decision of four columns from this one on: what, when, why, and the event that the content became.
+fn decision(row: &Row<'_>, column: usize) -> rusqlite::Result<Option<DecisionView>> {
     let Some(word) = row.get::<_, Option<String>>(column)? else { return Ok(None) };
     Ok(Some(DecisionView {
         kind: DecisionKind::from_word(&word).ok_or_else(|| row::unexpected("decision", &word))?,
         decided_at: row::time(row, column + 1)?,
         note: row.get(column + 2)?,
-        entered: None,
+        entered: row.get::<_, Option<i64>>(column + 3)?.map(EventNumber),
     }))
 }

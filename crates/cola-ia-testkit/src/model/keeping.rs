@@ -73,7 +73,7 @@ impl Memory {
             event.job.state = JobState::Pending;
             event.job.reason = String::new();
             event.job.due_at = Some(at);
-            event.changed_at = at;
+            event.changed_at = Some(at);
         }
         Ok(Resolved {
             decided_at: at,
@@ -104,7 +104,7 @@ impl Memory {
         {
             return Err(StoreError::new(ErrorKind::Conflict, "id_taken"));
         }
-        let receipt = self.judge(&Intake::Delivery(delivery), at);
+        let receipt = self.take(&Intake::Delivery(delivery), at);
         Ok((receipt.verdict, receipt.event.expect("it is no refusal")))
     }
 
@@ -141,6 +141,7 @@ impl Memory {
                     let (old, kept): (Vec<_>, Vec<_>) =
                         event.later.drain(..).partition(|later| is_prunable(later, request, now, last));
                     event.later = kept;
+                    self.log.retain(|logged| old.iter().all(|later| later.number != logged.number));
                     for later in old {
                         let so_far = event.pruned.unwrap_or(PrunedDeliveries {
                             count: 0,
@@ -182,7 +183,24 @@ impl Memory {
         for refusal in self.refusals.iter_mut().filter(|refusal| names(&refusal.detail, &request.id)) {
             refusal.detail = String::new();
         }
+        let named = |detail: &String| names(detail, &request.id);
+        for logged in self.log.iter_mut().filter(|logged| logged.detail.as_ref().is_some_and(named)) {
+            logged.detail = Some(String::new());
+        }
+        self.forget_in_log(erased.event);
         Ok(Some(erased))
+    }
+}
+
+impl Memory {
+    /// What the log tells of the deliveries of an erased event.
+    pub(super) fn forget_in_log(&mut self, number: EventNumber) {
+        let Some(event) = self.events.values().find(|event| event.job.event == number) else { return };
+        for logged in self.log.iter_mut().filter(|logged| logged.event == Some(number)) {
+            logged.id = Some(event.job.id.clone());
+            logged.event_type = None;
+            logged.origin = None;
+        }
     }
 }
 
@@ -223,9 +241,9 @@ impl Event {
         let settled =
             |decisions: &[DecisionView]| decisions.last().is_some_and(|last| is_old(last.decided_at, now, age));
         matches!(self.job.state, JobState::Done | JobState::Cancelled)
-            && is_old(self.changed_at, now, age)
+            && is_old(self.changed_at.unwrap_or(self.job.received_at), now, age)
             && self.job.erased_at.is_none()
-            && self.pruned_at.is_none_or(|pruned_at| pruned_at < self.changed_at)
+            && self.pruned_at.is_none_or(|pruned_at| pruned_at < self.changed_at.unwrap_or(self.job.received_at))
             && self.conflicts.iter().all(|conflict| settled(&conflict.view.decisions))
     }
 
@@ -244,7 +262,7 @@ impl Event {
             self.job.state = JobState::Cancelled;
             "erased".clone_into(&mut self.job.reason);
             self.job.due_at = None;
-            self.changed_at = at;
+            self.changed_at = Some(at);
         }
         self.conflicts.iter_mut().flat_map(|conflict| &mut conflict.view.decisions).for_each(|made| made.note = None);
         self.later.iter_mut().for_each(|later| later.origin = None);

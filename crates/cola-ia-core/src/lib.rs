@@ -7,6 +7,7 @@ pub mod clock;
 pub mod event;
 pub mod intake;
 pub mod job;
+pub mod lateness;
 pub mod limits;
 pub mod store;
 pub mod verdict;

@@ -7,6 +7,8 @@
 //!
 //! The same conformance cases run on every implementation (`cola-ia-testkit`).
 
+mod stats;
+
 use std::fmt;
 use std::sync::Arc;
 
@@ -17,6 +19,8 @@ use crate::event::{EventType, Fingerprint, Source};
 use crate::intake::{DeliveryNumber, EventNumber, Intake};
 use crate::job::JobState;
 use crate::verdict::Verdict;
+
+pub use stats::{STATS_SOURCES_MAX, Stats, StatsGroup, StatsRequest};
 
 /// The caller's name for one mutating call: 16 bytes, of which the first six are the time in milliseconds, so that a store
 /// appends them in order, and the rest is random.
@@ -212,6 +216,15 @@ pub trait Store: Send + Sync {
     /// # Errors
     /// `Unavailable`, `Corrupt`.
     async fn jobs(&self, filter: JobFilter, page: PageRequest) -> Result<JobPage, StoreError>;
+
+    /// What was received in a range of time, by verdict and by source, and how late; and how many jobs are in each state now.
+    ///
+    /// The range is widened to whole minutes, and where the store keeps older counts by the hour or the day, to whole ones of
+    /// these: the answer says the range that it counts, exactly. Reception is by the store's clock.
+    ///
+    /// # Errors
+    /// `Unavailable`, `Corrupt`.
+    async fn stats(&self, request: StatsRequest) -> Result<Stats, StoreError>;
 }
 
 /// What a caller can do about an error.

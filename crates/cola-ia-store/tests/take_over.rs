@@ -12,7 +12,7 @@ use cola_ia_core::clock::{SystemClock, SystemEntropy};
 use cola_ia_core::event::{Content, Delivery, EventId, Fingerprint, Origin, Source};
 use cola_ia_core::intake::{Intake, RefusalCode};
 use cola_ia_core::job::JobState;
-use cola_ia_core::store::{JobFilter, OpId, PageRequest, Store};
+use cola_ia_core::store::{JobFilter, OpId, PageRequest, StatsRequest, Store};
 use cola_ia_core::verdict::Verdict;
 use cola_ia_store::migration::Migration;
 use cola_ia_store::sqlite::{Options, SqliteStore, TakenOver};
@@ -111,6 +111,9 @@ fn rows_become_jobs_with_the_state_that_the_old_words_mean() {
     assert_eq!(add(&store, "a", "uno"), Verdict::Duplicate);
     assert_eq!(add(&store, "c", "otro"), Verdict::Conflict);
     assert_eq!(add(&store, "e", "uno"), Verdict::New);
+    let counted = block_on(store.stats(StatsRequest::default())).unwrap().total;
+    let jobs = JobState::ALL.map(|state| counted.jobs_in(state));
+    assert_eq!((counted.deliveries, jobs), ([5, 1, 1, 0], [2, 0, 1, 0, 2, 0]));
 }
 
 #[test]

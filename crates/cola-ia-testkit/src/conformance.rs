@@ -17,6 +17,7 @@ mod ops;
 mod previews;
 mod refusals;
 mod reopening;
+mod stats;
 mod verdicts;
 
 /// One fact about a store.
@@ -30,7 +31,7 @@ pub struct Case {
 
 /// All cases, in an order in which the first failure is likely the cause of the others.
 pub fn cases() -> impl Iterator<Item = &'static Case> {
-    let areas: [&'static [Case]; 11] = [
+    let areas: [&'static [Case]; 12] = [
         verdicts::CASES,
         histories::CASES,
         identity::CASES,
@@ -40,6 +41,7 @@ pub fn cases() -> impl Iterator<Item = &'static Case> {
         ops::CASES,
         previews::CASES,
         jobs::CASES,
+        stats::CASES,
         reopening::CASES,
         concurrency::CASES,
     ];

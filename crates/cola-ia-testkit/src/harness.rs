@@ -12,7 +12,8 @@ use cola_ia_core::clock::Timestamp;
 use cola_ia_core::event::Source;
 use cola_ia_core::intake::{DeliveryNumber, Intake, Refusal, RefusalCode};
 use cola_ia_core::store::{
-    Accepted, EventHistory, JobFilter, JobPage, JobSummary, OpId, PageRequest, Preview, Store, StoreError,
+    Accepted, EventHistory, JobFilter, JobPage, JobSummary, OpId, PageRequest, Preview, Stats, StatsRequest, Store,
+    StoreError,
 };
 
 use crate::clock::{ManualClock, SeededEntropy};
@@ -194,6 +195,14 @@ impl Scratch {
     /// The store's.
     pub fn jobs(&self, filter: JobFilter, page: PageRequest) -> Result<JobPage, StoreError> {
         block_on(self.store().jobs(filter, page))
+    }
+
+    /// [`Store::stats`].
+    ///
+    /// # Errors
+    /// The store's.
+    pub fn stats(&self, request: StatsRequest) -> Result<Stats, StoreError> {
+        block_on(self.store().stats(request))
     }
 
     /// All jobs, newest first, page by page.

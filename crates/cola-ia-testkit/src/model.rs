@@ -14,9 +14,11 @@ use cola_ia_core::job::JobState;
 use cola_ia_core::limits::BATCH_MAX_EVENTS;
 use cola_ia_core::store::{
     Accepted, ConflictView, DeliveryView, ErrorKind, EventHistory, HISTORY_MAX, JobFilter, JobPage, JobSummary, OpId,
-    PageRequest, Preview, Receipt, Store, StoreError,
+    PageRequest, Preview, Receipt, Stats, StatsRequest, Store, StoreError,
 };
 use cola_ia_core::verdict::Verdict;
+
+mod stats;
 
 use crate::clock::{ManualClock, SeededEntropy};
 use crate::harness::{Backend, Failure, Place, RecordedRefusal};
@@ -72,6 +74,7 @@ struct Memory {
     ops: BTreeMap<OpId, Accepted>,
     events: BTreeMap<(Source, EventId), Event>,
     refusals: Vec<RecordedRefusal>,
+    received: Vec<stats::Received>,
 }
 
 #[derive(Debug)]
@@ -198,7 +201,12 @@ impl Store for ModelStore {
             };
         }
         let received_at = self.clock.now();
-        let receipts = batch.iter().map(|member| memory.judge(member, received_at)).collect();
+        let receipts: Vec<Receipt> = batch.iter().map(|member| memory.judge(member, received_at)).collect();
+        memory.received.extend(batch.iter().zip(&receipts).map(|(member, receipt)| stats::Received {
+            member: member.clone(),
+            verdict: receipt.verdict,
+            at: received_at,
+        }));
         let accepted = Accepted { received_at, receipts };
         memory.ops.insert(op, accepted.clone());
         Ok(accepted)
@@ -231,5 +239,9 @@ impl Store for ModelStore {
         jobs.truncate(limit);
         let next = if more { jobs.last().map(|job| job.event) } else { None };
         Ok(JobPage { jobs, next })
+    }
+
+    async fn stats(&self, request: StatsRequest) -> Result<Stats, StoreError> {
+        Ok(stats::stats(&self.memory.lock(), &request))
     }
 }

@@ -10,18 +10,19 @@
 use std::fmt;
 use std::sync::Arc;
 
-use cola_ia_core::clock::Timestamp;
+use cola_ia_core::clock::{Clock as _, Timestamp};
 use cola_ia_core::event::{Delivery, Source};
 use cola_ia_core::intake::{DeliveryNumber, EventNumber, Intake, Refusal, RefusalCode};
 use cola_ia_core::job::JobState;
 use cola_ia_core::store::{
-    Accepted, ErrorKind, EventHistory, JobFilter, JobPage, OpId, PageRequest, Preview, StoreError,
+    Accepted, ErrorKind, EventHistory, JobFilter, JobPage, OpId, PageRequest, Preview, Stats, StatsRequest, StoreError,
 };
 use cola_ia_core::verdict::Verdict;
 use proptest::collection::vec;
 use proptest::prelude::{Just, Strategy, any, prop_oneof};
 use proptest::test_runner::{Config, RngSeed, TestCaseError, TestError, TestRunner};
 
+use crate::clock::ManualClock;
 use crate::events::{delivery, event_type, line, source};
 use crate::harness::{Backend, Failure, RecordedRefusal, Scratch};
 use crate::report::differ;
@@ -88,6 +89,15 @@ pub enum Step {
     },
     /// All pages of jobs of one source or of all, with this limit.
     Walk(Option<usize>, u32),
+    /// `stats` of one source or of all, from and to so many seconds before now.
+    Stats {
+        /// A place in [`SOURCES`].
+        source: Option<usize>,
+        /// Below 0: later than now.
+        since: Option<i64>,
+        /// Below 0: later than now.
+        until: Option<i64>,
+    },
     /// Moves the clock, backwards if negative.
     Clock(i64),
     /// Closes the store and opens it again.
@@ -143,7 +153,10 @@ impl Member {
 }
 
 fn member() -> impl Strategy<Value = Member> {
-    let time = prop_oneof![3 => Just(None), 1 => (-5_i64..5).prop_map(Some)];
+    // Of long ago, and of about now: late and ahead.
+    let start = ManualClock::START.as_micros();
+    let about_now = (start - 100_000_000)..(start + 100_000_000);
+    let time = prop_oneof![3 => Just(None), 1 => (-5_i64..5).prop_map(Some), 1 => about_now.prop_map(Some)];
     // The first of each list is the most frequent and what a failure shrinks to.
     let source = prop_oneof![3 => Just(0), 1 => 1..SOURCES.len()];
     let id = prop_oneof![2 => Just(0), 3 => 0..IDS.len()];
@@ -168,6 +181,8 @@ fn step() -> impl Strategy<Value = Step> {
         below,
         limit,
     });
+    let ago = || prop_oneof![1 => Just(None), 2 => (-90_i64..240).prop_map(Some)];
+    let counted = (in_source(), ago(), ago()).prop_map(|(source, since, until)| Step::Stats { source, since, until });
     let earlier = || any::<u16>().prop_map(usize::from);
     prop_oneof![
         8 => vec(member(), 0..8).prop_map(Step::Accept),
@@ -177,6 +192,7 @@ fn step() -> impl Strategy<Value = Step> {
         2 => (in_source(), 0..IDS.len()).prop_map(|(source, id)| Step::Find(source, id)),
         2 => page,
         1 => (in_source(), 1_u32..5).prop_map(|(source, limit)| Step::Walk(source, limit)),
+        2 => counted,
         2 => (-5_000_000_i64..20_000_000).prop_map(Step::Clock),
         1 => Just(Step::Reopen),
     ]
@@ -287,6 +303,7 @@ enum Answer {
     Previews(Vec<Preview>),
     Events(Vec<EventHistory>),
     Pages(Vec<JobPage>),
+    Stats(Box<Stats>),
     Refused(ErrorKind, &'static str),
     Nothing,
 }
@@ -297,6 +314,7 @@ struct Holdings {
     jobs: Vec<JobPage>,
     events: Vec<EventHistory>,
     refusals: Vec<RecordedRefusal>,
+    stats: Stats,
 }
 
 impl From<StoreError> for Answer {
@@ -372,6 +390,12 @@ impl Side {
                 self.scratch.jobs(filter, page).map(|page| Answer::Pages(vec![self.renamed_page(page)]))
             }
             Step::Walk(in_source, limit) => self.walk(named(*in_source), *limit).map(Answer::Pages),
+            Step::Stats { source: in_source, since, until } => {
+                let now = self.scratch.clock().now().as_micros();
+                let ago = |seconds: i64| Timestamp::from_micros(now - seconds * 1_000_000);
+                let request = StatsRequest { since: since.map(ago), until: until.map(ago), source: named(*in_source) };
+                self.scratch.stats(request).map(|stats| Answer::Stats(Box::new(stats)))
+            }
             Step::Clock(micros) => {
                 self.scratch.clock().advance(*micros);
                 Ok(Answer::Nothing)
@@ -409,7 +433,8 @@ impl Side {
         for refusal in &mut refusals {
             refusal.number = DeliveryNumber(self.place(refusal.number.0));
         }
-        Ok(Holdings { jobs: self.walk(None, 1_000)?, events, refusals })
+        let stats = self.scratch.stats(StatsRequest::default())?;
+        Ok(Holdings { jobs: self.walk(None, 1_000)?, events, refusals, stats })
     }
 
     /// The place of a number from 1, or `i64::MIN` for one that the store never gave.

@@ -7,6 +7,7 @@ mod accept;
 mod checkpoint;
 mod connection;
 mod copy;
+mod counters;
 mod create;
 mod error;
 mod file;
@@ -19,7 +20,10 @@ mod reader;
 mod row;
 mod rows;
 mod slot;
+mod stats;
 mod take_over;
+#[cfg_attr(not(test), expect(dead_code, reason = "lists of deliveries by time begin with it"))]
+mod time_range;
 mod writer;
 
 use std::io;
@@ -32,7 +36,8 @@ use cola_ia_core::clock::{Clock, Entropy, SystemClock, SystemEntropy};
 use cola_ia_core::event::Source;
 use cola_ia_core::intake::Intake;
 use cola_ia_core::store::{
-    Accepted, ErrorKind, EventHistory, JobFilter, JobPage, OpId, PageRequest, Preview, Store, StoreError,
+    Accepted, ErrorKind, EventHistory, JobFilter, JobPage, OpId, PageRequest, Preview, Stats, StatsRequest, Store,
+    StoreError,
 };
 use rusqlite::Connection;
 
@@ -66,6 +71,8 @@ pub struct Options {
     pub entropy: Arc<dyn Entropy>,
     /// Bits of the hash that gives an identity its slot in a new store: 64. Tests take fewer, so that slots collide.
     pub slot_bits: u32,
+    /// Counts that pile up before they are added up. Tests take fewer.
+    pub fold_after: u32,
     /// The schema's steps that this program knows. Tests take others.
     pub migrations: &'static [Migration],
 }
@@ -80,6 +87,7 @@ impl Default for Options {
             clock: Arc::new(SystemClock),
             entropy: Arc::new(SystemEntropy),
             slot_bits: 64,
+            fold_after: counters::FOLD_AFTER,
             migrations: migrate::MIGRATIONS,
         }
     }
@@ -152,7 +160,14 @@ impl SqliteStore {
         let slots = slots(path, &connection)?;
         let views = connection::open_reader(path, &wait)?;
         let store = Self {
-            writer: Some(Writer::start(connection, path.to_owned(), options.clock.clone(), slots, wait)),
+            writer: Some(Writer::start(
+                connection,
+                path.to_owned(),
+                options.clock.clone(),
+                slots,
+                options.fold_after,
+                wait,
+            )),
             reader: Reader::start(views, path, slots),
             path: path.to_owned(),
             slots,
@@ -253,5 +268,9 @@ impl Store for SqliteStore {
 
     async fn jobs(&self, filter: JobFilter, page: PageRequest) -> Result<JobPage, StoreError> {
         self.reader.call(move |sight| jobs::jobs(sight, &filter, page)).await
+    }
+
+    async fn stats(&self, request: StatsRequest) -> Result<Stats, StoreError> {
+        self.reader.call(move |sight| stats::stats(sight, &request)).await
     }
 }

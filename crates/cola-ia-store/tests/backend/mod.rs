@@ -44,6 +44,8 @@ impl Place for Folder {
             clock: Arc::new(clock),
             entropy: Arc::new(entropy),
             slot_bits: self.slot_bits,
+            // Where slots are few, counts are added up often too: the odd store of the two.
+            fold_after: if self.slot_bits < 64 { 3 } else { Options::default().fold_after },
             ..Options::default()
         };
         Ok(Arc::new(SqliteStore::open(&self.path(), &options)?.0))

@@ -11,9 +11,11 @@ use cola_ia_core::clock::{Clock as _, Timestamp};
 use cola_ia_core::event::{Content, Delivery, EventId, Source};
 use cola_ia_core::intake::{DeliveryNumber, EventNumber, Intake};
 use cola_ia_core::job::JobState;
+use cola_ia_core::lateness::Lateness;
 use cola_ia_core::limits::{BATCH_MAX_EVENTS, TEXT_MAX_BYTES_CEILING};
 use cola_ia_core::store::{
-    Accepted, ErrorKind, EventHistory, JobFilter, JobPage, OpId, PageRequest, Preview, Store, StoreError,
+    Accepted, ErrorKind, EventHistory, JobFilter, JobPage, OpId, PageRequest, Preview, Stats, StatsGroup, StatsRequest,
+    Store, StoreError,
 };
 use cola_ia_core::verdict::Verdict;
 use cola_ia_testkit::clock::{ManualClock, SeededEntropy};
@@ -109,6 +111,16 @@ mistakes! {
     SourceFilterIsAPrefix,
     IgnoresStateFilter,
     FiltersAfterPaging,
+    // Counts.
+    CountsFromOne,
+    MixesUpVerdicts,
+    ListsLargestSourceFirst,
+    StatsIgnoreSource,
+    StatsIgnoreRange,
+    StatsIncludeTheEnd,
+    StatsSayWhatWasAsked,
+    CountsJobsOfTheRange,
+    CountsAheadAsLate,
     // Stores.
     ForgetsAtReopen,
     FailsToReopenEmpty,
@@ -481,6 +493,22 @@ fn let_others_in_if(wanted: bool) {
     }
 }
 
+impl Wrong {
+    fn spoil_group(&self, group: &mut StatsGroup) {
+        match self.mistake {
+            Mistake::CountsFromOne => group.deliveries[0] += 1,
+            Mistake::MixesUpVerdicts => group.deliveries.swap(1, 2),
+            Mistake::CountsJobsOfTheRange => group.jobs[0] = group.deliveries[0],
+            Mistake::CountsAheadAsLate => {
+                let mut late = Lateness::default();
+                group.lateness.buckets().for_each(|(bucket, n)| late.add_many(bucket.max(0), n));
+                group.lateness = late;
+            }
+            _ => {}
+        }
+    }
+}
+
 #[async_trait]
 impl Store for Wrong {
     async fn accept(&self, op: OpId, batch: Arc<Vec<Intake>>) -> Result<Accepted, StoreError> {
@@ -565,5 +593,26 @@ impl Store for Wrong {
             _ => {}
         }
         Ok(found)
+    }
+
+    async fn stats(&self, request: StatsRequest) -> Result<Stats, StoreError> {
+        let mut spoiled = request.clone();
+        match self.mistake {
+            Mistake::StatsIgnoreSource => spoiled.source = None,
+            Mistake::StatsIgnoreRange => (spoiled.since, spoiled.until) = (None, None),
+            Mistake::StatsIncludeTheEnd => {
+                spoiled.until = spoiled.until.map(|until| Timestamp::from_micros(until.as_micros() + 1));
+            }
+            _ => {}
+        }
+        let mut stats = self.model.stats(spoiled).await?;
+        match self.mistake {
+            Mistake::StatsSayWhatWasAsked => (stats.since, stats.until) = (request.since, request.until),
+            Mistake::ListsLargestSourceFirst => stats.groups.sort_by_key(|group| std::cmp::Reverse(group.received())),
+            _ => {}
+        }
+        self.spoil_group(&mut stats.total);
+        stats.groups.iter_mut().for_each(|group| self.spoil_group(group));
+        Ok(stats)
     }
 }

@@ -16,11 +16,12 @@ use async_trait::async_trait;
 
 use crate::clock::{Clock, Entropy, Timestamp};
 use crate::event::{EventType, Fingerprint, Source};
+use crate::filter::Filter;
 use crate::intake::{DeliveryNumber, EventNumber, Intake};
 use crate::job::JobState;
 use crate::verdict::Verdict;
 
-pub use stats::{STATS_SOURCES_MAX, Stats, StatsGroup, StatsRequest};
+pub use stats::{STATS_SOURCES_MAX, Stats, StatsGroup};
 
 /// The caller's name for one mutating call: 16 bytes, of which the first six are the time in milliseconds, so that a store
 /// appends them in order, and the rest is random.
@@ -67,15 +68,6 @@ pub enum Preview {
     Unknown,
     /// The store knows it, or refuses it: this is the verdict.
     Known(Verdict),
-}
-
-/// Which jobs [`Store::jobs`] lists. Empty: all.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct JobFilter {
-    /// Only of this source.
-    pub source: Option<Source>,
-    /// Only in one of these states; empty: in any.
-    pub states: Vec<JobState>,
 }
 
 /// One page of a list, highest number first. What is committed while pages are read may be missed or not: a page is a look,
@@ -213,18 +205,23 @@ pub trait Store: Send + Sync {
 
     /// One page of jobs, highest number first. A limit outside of 1 to 1,000 is taken as the nearer of the two.
     ///
+    /// Of the filter, sources, states, types, times and reasons are asked; times are when the event was received. Where the
+    /// filter lets little through, a page may come short, even empty, and with a `next`: a call looks at a bounded number of
+    /// jobs.
+    ///
     /// # Errors
     /// `Unavailable`, `Corrupt`.
-    async fn jobs(&self, filter: JobFilter, page: PageRequest) -> Result<JobPage, StoreError>;
+    async fn jobs(&self, filter: Filter, page: PageRequest) -> Result<JobPage, StoreError>;
 
-    /// What was received in a range of time, by verdict and by source, and how late; and how many jobs are in each state now.
+    /// What was received in a range of time, by verdict and by source, and how late; and how many jobs are in each state now. Of
+    /// the filter, sources and times are asked.
     ///
     /// The range is widened to whole minutes, and where the store keeps older counts by the hour or the day, to whole ones of
     /// these: the answer says the range that it counts, exactly. Reception is by the store's clock.
     ///
     /// # Errors
     /// `Unavailable`, `Corrupt`.
-    async fn stats(&self, request: StatsRequest) -> Result<Stats, StoreError>;
+    async fn stats(&self, filter: Filter) -> Result<Stats, StoreError>;
 }
 
 /// What a caller can do about an error.

@@ -10,10 +10,10 @@ use std::time::{Duration, Instant};
 
 use cola_ia_core::clock::Timestamp;
 use cola_ia_core::event::Source;
+use cola_ia_core::filter::Filter;
 use cola_ia_core::intake::{DeliveryNumber, Intake, Refusal, RefusalCode};
 use cola_ia_core::store::{
-    Accepted, EventHistory, JobFilter, JobPage, JobSummary, OpId, PageRequest, Preview, Stats, StatsRequest, Store,
-    StoreError,
+    Accepted, EventHistory, JobPage, JobSummary, OpId, PageRequest, Preview, Stats, Store, StoreError,
 };
 
 use crate::clock::{ManualClock, SeededEntropy};
@@ -193,7 +193,7 @@ impl Scratch {
     ///
     /// # Errors
     /// The store's.
-    pub fn jobs(&self, filter: JobFilter, page: PageRequest) -> Result<JobPage, StoreError> {
+    pub fn jobs(&self, filter: Filter, page: PageRequest) -> Result<JobPage, StoreError> {
         block_on(self.store().jobs(filter, page))
     }
 
@@ -201,8 +201,8 @@ impl Scratch {
     ///
     /// # Errors
     /// The store's.
-    pub fn stats(&self, request: StatsRequest) -> Result<Stats, StoreError> {
-        block_on(self.store().stats(request))
+    pub fn stats(&self, filter: Filter) -> Result<Stats, StoreError> {
+        block_on(self.store().stats(filter))
     }
 
     /// All jobs, newest first, page by page.
@@ -213,7 +213,7 @@ impl Scratch {
         let mut all = Vec::new();
         let mut below = None;
         loop {
-            let page = self.jobs(JobFilter::default(), PageRequest { below, limit: 1_000 })?;
+            let page = self.jobs(Filter::default(), PageRequest { below, limit: 1_000 })?;
             all.extend(page.jobs);
             match (page.next, below) {
                 (None, _) => return Ok(all),

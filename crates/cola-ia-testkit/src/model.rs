@@ -9,12 +9,13 @@ use std::sync::{Arc, Mutex, MutexGuard};
 use async_trait::async_trait;
 use cola_ia_core::clock::{Clock, Timestamp};
 use cola_ia_core::event::{Content, Delivery, EventId, Source};
+use cola_ia_core::filter::Filter;
 use cola_ia_core::intake::{DeliveryNumber, EventNumber, Intake};
 use cola_ia_core::job::JobState;
 use cola_ia_core::limits::BATCH_MAX_EVENTS;
 use cola_ia_core::store::{
-    Accepted, ConflictView, DeliveryView, ErrorKind, EventHistory, HISTORY_MAX, JobFilter, JobPage, JobSummary, OpId,
-    PageRequest, Preview, Receipt, Stats, StatsRequest, Store, StoreError,
+    Accepted, ConflictView, DeliveryView, ErrorKind, EventHistory, HISTORY_MAX, JobPage, JobSummary, OpId, PageRequest,
+    Preview, Receipt, Stats, Store, StoreError,
 };
 use cola_ia_core::verdict::Verdict;
 
@@ -224,12 +225,15 @@ impl Store for ModelStore {
         Ok(memory.events.values().filter(|event| wanted(&event.job)).map(Event::history).collect())
     }
 
-    async fn jobs(&self, filter: JobFilter, page: PageRequest) -> Result<JobPage, StoreError> {
+    async fn jobs(&self, filter: Filter, page: PageRequest) -> Result<JobPage, StoreError> {
         let memory = self.memory.lock();
         let wanted = |job: &&JobSummary| {
             page.below.is_none_or(|below| job.event < below)
-                && filter.source.as_ref().is_none_or(|source| *source == job.source)
-                && (filter.states.is_empty() || filter.states.contains(&job.state))
+                && filter.takes_source(Some(&job.source))
+                && filter.takes_state(job.state)
+                && filter.takes_type(job.event_type.as_ref())
+                && filter.takes_time(job.received_at)
+                && filter.takes_reason(Some(&job.reason))
         };
         let mut jobs: Vec<JobSummary> =
             memory.events.values().map(|event| &event.job).filter(wanted).cloned().collect();
@@ -241,7 +245,7 @@ impl Store for ModelStore {
         Ok(JobPage { jobs, next })
     }
 
-    async fn stats(&self, request: StatsRequest) -> Result<Stats, StoreError> {
-        Ok(stats::stats(&self.memory.lock(), &request))
+    async fn stats(&self, filter: Filter) -> Result<Stats, StoreError> {
+        Ok(stats::stats(&self.memory.lock(), &filter))
     }
 }

@@ -12,11 +12,10 @@ use std::sync::Arc;
 
 use cola_ia_core::clock::{Clock as _, Timestamp};
 use cola_ia_core::event::{Delivery, Source};
+use cola_ia_core::filter::Filter;
 use cola_ia_core::intake::{DeliveryNumber, EventNumber, Intake, Refusal, RefusalCode};
 use cola_ia_core::job::JobState;
-use cola_ia_core::store::{
-    Accepted, ErrorKind, EventHistory, JobFilter, JobPage, OpId, PageRequest, Preview, Stats, StatsRequest, StoreError,
-};
+use cola_ia_core::store::{Accepted, ErrorKind, EventHistory, JobPage, OpId, PageRequest, Preview, Stats, StoreError};
 use cola_ia_core::verdict::Verdict;
 use proptest::collection::vec;
 use proptest::prelude::{Just, Strategy, any, prop_oneof};
@@ -384,7 +383,11 @@ impl Side {
                 found.map(|events| Answer::Events(events.into_iter().map(|event| self.renamed_event(event)).collect()))
             }
             Step::Page { source: in_source, states, below, limit } => {
-                let filter = JobFilter { source: named(*in_source), states: states.clone() };
+                let filter = Filter {
+                    sources: named(*in_source).into_iter().collect(),
+                    states: states.clone(),
+                    ..Filter::default()
+                };
                 let below = below.and_then(|place| self.numbers.get(place % self.numbers.len().max(1)));
                 let page = PageRequest { below: below.copied().map(EventNumber), limit: *limit };
                 self.scratch.jobs(filter, page).map(|page| Answer::Pages(vec![self.renamed_page(page)]))
@@ -393,8 +396,13 @@ impl Side {
             Step::Stats { source: in_source, since, until } => {
                 let now = self.scratch.clock().now().as_micros();
                 let ago = |seconds: i64| Timestamp::from_micros(now - seconds * 1_000_000);
-                let request = StatsRequest { since: since.map(ago), until: until.map(ago), source: named(*in_source) };
-                self.scratch.stats(request).map(|stats| Answer::Stats(Box::new(stats)))
+                let filter = Filter {
+                    since: since.map(ago),
+                    until: until.map(ago),
+                    sources: named(*in_source).into_iter().collect(),
+                    ..Filter::default()
+                };
+                self.scratch.stats(filter).map(|stats| Answer::Stats(Box::new(stats)))
             }
             Step::Clock(micros) => {
                 self.scratch.clock().advance(*micros);
@@ -410,7 +418,7 @@ impl Side {
 
     /// All pages; at most one more than there can be.
     fn walk(&self, in_source: Option<Source>, limit: u32) -> Result<Vec<JobPage>, StoreError> {
-        let filter = JobFilter { source: in_source, states: Vec::new() };
+        let filter = Filter { sources: in_source.into_iter().collect(), ..Filter::default() };
         let mut pages = Vec::new();
         let mut below = None;
         while pages.len() <= self.numbers.len() {
@@ -433,7 +441,7 @@ impl Side {
         for refusal in &mut refusals {
             refusal.number = DeliveryNumber(self.place(refusal.number.0));
         }
-        let stats = self.scratch.stats(StatsRequest::default())?;
+        let stats = self.scratch.stats(Filter::default())?;
         Ok(Holdings { jobs: self.walk(None, 1_000)?, events, refusals, stats })
     }
 

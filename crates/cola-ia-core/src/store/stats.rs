@@ -6,17 +6,6 @@ use crate::job::JobState;
 use crate::lateness::Lateness;
 use crate::verdict::Verdict;
 
-/// What [`Store::stats`](super::Store::stats) is to count.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct StatsRequest {
-    /// Deliveries that were received from here on; `None`: from the first.
-    pub since: Option<Timestamp>,
-    /// Deliveries that were received before this; `None`: to the last.
-    pub until: Option<Timestamp>,
-    /// Only of this source.
-    pub source: Option<Source>,
-}
-
 /// The answer to [`Store::stats`](super::Store::stats).
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Stats {

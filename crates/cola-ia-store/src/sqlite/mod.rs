@@ -5,6 +5,7 @@
 
 mod accept;
 mod checkpoint;
+mod conditions;
 mod connection;
 mod copy;
 mod counters;
@@ -21,8 +22,8 @@ mod row;
 mod rows;
 mod slot;
 mod stats;
+mod stretch;
 mod take_over;
-#[cfg_attr(not(test), expect(dead_code, reason = "lists of deliveries by time begin with it"))]
 mod time_range;
 mod writer;
 
@@ -34,10 +35,10 @@ use std::time::Duration;
 use async_trait::async_trait;
 use cola_ia_core::clock::{Clock, Entropy, SystemClock, SystemEntropy};
 use cola_ia_core::event::Source;
+use cola_ia_core::filter::Filter;
 use cola_ia_core::intake::Intake;
 use cola_ia_core::store::{
-    Accepted, ErrorKind, EventHistory, JobFilter, JobPage, OpId, PageRequest, Preview, Stats, StatsRequest, Store,
-    StoreError,
+    Accepted, ErrorKind, EventHistory, JobPage, OpId, PageRequest, Preview, Stats, Store, StoreError,
 };
 use rusqlite::Connection;
 
@@ -266,11 +267,11 @@ impl Store for SqliteStore {
         self.reader.call(move |sight| find_events::find_events(sight, source.as_ref(), &id)).await
     }
 
-    async fn jobs(&self, filter: JobFilter, page: PageRequest) -> Result<JobPage, StoreError> {
+    async fn jobs(&self, filter: Filter, page: PageRequest) -> Result<JobPage, StoreError> {
         self.reader.call(move |sight| jobs::jobs(sight, &filter, page)).await
     }
 
-    async fn stats(&self, request: StatsRequest) -> Result<Stats, StoreError> {
-        self.reader.call(move |sight| stats::stats(sight, &request)).await
+    async fn stats(&self, filter: Filter) -> Result<Stats, StoreError> {
+        self.reader.call(move |sight| stats::stats(sight, &filter)).await
     }
 }

@@ -4,8 +4,9 @@ use std::collections::BTreeMap;
 
 use cola_ia_core::clock::Timestamp;
 use cola_ia_core::event::Source;
+use cola_ia_core::filter::Filter;
 use cola_ia_core::job::JobState;
-use cola_ia_core::store::{Stats, StatsGroup, StatsRequest};
+use cola_ia_core::store::{Stats, StatsGroup};
 use cola_ia_core::verdict::Verdict;
 use rusqlite::{Connection, OptionalExtension as _};
 
@@ -14,16 +15,16 @@ use super::reader::Sight;
 use super::{accept, row};
 
 /// See [`Store::stats`](cola_ia_core::store::Store::stats).
-pub(super) fn stats(sight: &Sight<'_>, request: &StatsRequest) -> rusqlite::Result<Stats> {
+pub(super) fn stats(sight: &Sight<'_>, filter: &Filter) -> rusqlite::Result<Stats> {
     let connection: &Connection = sight.connection;
-    let since = request.since.map(|since| widened_down(connection, since)).transpose()?;
-    let until = request.until.map(|until| widened_up(connection, until)).transpose()?;
-    let only = match &request.source {
-        None => None,
-        Some(source) => match source_row(connection, source)? {
-            None => return Ok(Stats::of(since, until, Vec::new())),
-            known => known,
-        },
+    let since = filter.since.map(|since| widened_down(connection, since)).transpose()?;
+    let until = filter.until.map(|until| widened_up(connection, until)).transpose()?;
+    let only = match &filter.sources[..] {
+        [] => None,
+        // One that never came has no row.
+        some => Some(
+            some.iter().filter_map(|source| source_row(connection, source).transpose()).collect::<Result<_, _>>()?,
+        ),
     };
     let mut groups = Groups { only, by_source: BTreeMap::new() };
     let (from, to) = (since.map_or(i64::MIN, Timestamp::as_micros), until.map_or(i64::MAX, Timestamp::as_micros));
@@ -63,7 +64,8 @@ pub(super) const STARTS_THERE: &str = "SELECT 1 FROM counters WHERE span = ?1 AN
 
 /// Sums by the row of their source. What leaves a state is below 0 until what was there before is added.
 struct Groups {
-    only: Option<i64>,
+    /// Rows of the sources that are asked for; `None`: all.
+    only: Option<Vec<i64>>,
     by_source: BTreeMap<i64, (StatsGroup, [i64; 6])>,
 }
 
@@ -74,7 +76,7 @@ impl Groups {
         verdict: Verdict,
         sum: impl FnOnce() -> rusqlite::Result<Sum>,
     ) -> rusqlite::Result<()> {
-        if self.only.is_none_or(|only| only == source) {
+        if self.only.as_ref().is_none_or(|only| only.contains(&source)) {
             let sum = sum()?;
             let (group, _) = self.by_source.entry(source).or_default();
             let n = &mut group.deliveries[verdict as usize];
@@ -85,7 +87,7 @@ impl Groups {
     }
 
     fn jobs(&mut self, source: i64, state: JobState, n: i64) {
-        if self.only.is_none_or(|only| only == source) {
+        if self.only.as_ref().is_none_or(|only| only.contains(&source)) {
             self.by_source.entry(source).or_default().1[state as usize] += n;
         }
     }

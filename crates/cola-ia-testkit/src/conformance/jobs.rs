@@ -1,9 +1,10 @@
 //! The list of jobs: pages, order, filters.
 
 use cola_ia_core::event::Source;
+use cola_ia_core::filter::Filter;
 use cola_ia_core::intake::{EventNumber, Intake};
 use cola_ia_core::job::JobState;
-use cola_ia_core::store::{JobFilter, JobPage, PageRequest};
+use cola_ia_core::store::{JobPage, PageRequest};
 
 use super::check::{cases, ensure, ensure_eq};
 use crate::events::{event, event_from, source};
@@ -25,12 +26,12 @@ fn page(below: Option<EventNumber>, limit: u32) -> PageRequest {
     PageRequest { below, limit }
 }
 
-fn all() -> JobFilter {
-    JobFilter::default()
+fn all() -> Filter {
+    Filter::default()
 }
 
-fn of(name: &str) -> JobFilter {
-    JobFilter { source: Some(source(name)), states: Vec::new() }
+fn of(name: &str) -> Filter {
+    Filter { sources: vec![source(name)], ..Filter::default() }
 }
 
 fn ids(page: &JobPage) -> Vec<&str> {
@@ -164,9 +165,9 @@ fn jobs_are_filtered_by_state(backend: &dyn Backend) -> Result<(), Failure> {
     ];
     tables.extend(others.into_iter().map(|state| (vec![state], vec![])));
     for (states, expected) in tables {
-        let filter = JobFilter { source: None, states: states.clone() };
+        let filter = Filter { states: states.clone(), ..Filter::default() };
         ensure_eq!(ids(&scratch.jobs(filter, page(None, 10))?), expected, "states {states:?}");
-        let filter = JobFilter { source: Some(source("other")), states: states.clone() };
+        let filter = Filter { sources: vec![source("other")], states: states.clone(), ..Filter::default() };
         let of_source: Vec<_> = expected.into_iter().filter(|id| *id == "b").collect();
         ensure_eq!(ids(&scratch.jobs(filter, page(None, 10))?), of_source, "source other, states {states:?}");
     }

@@ -5,9 +5,10 @@ use std::time::Duration;
 
 use cola_ia_core::clock::Timestamp;
 use cola_ia_core::event::Delivery;
+use cola_ia_core::filter::Filter;
 use cola_ia_core::intake::{Intake, Refusal, RefusalCode};
 use cola_ia_core::job::JobState;
-use cola_ia_core::store::{StatsGroup, StatsRequest};
+use cola_ia_core::store::StatsGroup;
 
 use super::check::{cases, ensure, ensure_eq};
 use crate::clock::ManualClock;
@@ -33,13 +34,13 @@ fn at(seconds: i64) -> Timestamp {
     Timestamp::from_micros(ManualClock::START.as_micros() + seconds * SECOND)
 }
 
-fn between(since: i64, until: i64) -> StatsRequest {
-    StatsRequest { since: Some(at(since)), until: Some(at(until)), source: None }
+fn between(since: i64, until: i64) -> Filter {
+    Filter { since: Some(at(since)), until: Some(at(until)), ..Filter::default() }
 }
 
 /// New, duplicate, conflict, invalid.
-fn counts(scratch: &Scratch, request: StatsRequest) -> Result<[u64; 4], Failure> {
-    Ok(scratch.stats(request)?.total.deliveries)
+fn counts(scratch: &Scratch, filter: Filter) -> Result<[u64; 4], Failure> {
+    Ok(scratch.stats(filter)?.total.deliveries)
 }
 
 /// Happened at the provider so many seconds before the store's first instant.
@@ -49,8 +50,8 @@ fn late(id: &str, text: &str, seconds: i64) -> Intake {
 
 fn an_empty_store_has_counted_nothing(backend: &dyn Backend) -> Result<(), Failure> {
     let scratch = Scratch::new(backend)?;
-    for request in [StatsRequest::default(), between(-60, 60)] {
-        let stats = scratch.stats(request)?;
+    for filter in [Filter::default(), between(-60, 60)] {
+        let stats = scratch.stats(filter)?;
         ensure_eq!((&stats.total, stats.groups.len()), (&StatsGroup::default(), 0), "the counts");
         ensure_eq!(stats.total.lateness.percentile(50), None, "the lateness");
     }
@@ -62,8 +63,8 @@ fn each_delivery_is_counted_by_its_verdict(backend: &dyn Backend) -> Result<(), 
     let counted = Intake::Refusal(Refusal { count: 40, ..Refusal::new(RefusalCode::JsonSyntax, line(9)) });
     scratch.accept(vec![event("a", "x"), event("a", "x"), event("b", "x"), event("a", "y"), counted])?;
     scratch.accept(vec![event("a", "x"), event("a", "y"), event("a", "x"), refusal(RefusalCode::IdMissing, 1)])?;
-    ensure_eq!(counts(&scratch, StatsRequest::default())?, [2, 3, 2, 41], "new, duplicate, conflict, invalid");
-    ensure_eq!(scratch.stats(StatsRequest::default())?.total.received(), 48, "all of them");
+    ensure_eq!(counts(&scratch, Filter::default())?, [2, 3, 2, 41], "new, duplicate, conflict, invalid");
+    ensure_eq!(scratch.stats(Filter::default())?.total.received(), 48, "all of them");
     Ok(())
 }
 
@@ -71,7 +72,7 @@ fn counts_are_told_by_source_and_in_total(backend: &dyn Backend) -> Result<(), F
     let scratch = Scratch::new(backend)?;
     scratch.accept(vec![event_from("z", "a", "x"), event_from("a.b", "a", "x"), refusal(RefusalCode::IdMissing, 1)])?;
     scratch.accept(vec![event_from("z", "a", "x"), event_from("z", "a", "y"), event_from("a.b", "b", "x")])?;
-    let stats = scratch.stats(StatsRequest::default())?;
+    let stats = scratch.stats(Filter::default())?;
     let told: Vec<_> = stats
         .groups
         .iter()
@@ -89,10 +90,12 @@ fn stats_are_filtered_by_source(backend: &dyn Backend) -> Result<(), Failure> {
     scratch.accept(vec![event_from("a", "1", "x"), event_from("ab", "1", "x"), event_from("ab", "1", "x")])?;
     scratch.accept(vec![refusal(RefusalCode::IdMissing, 1)])?;
     for (name, deliveries, pending) in [("a", [1, 0, 0, 0], 1), ("ab", [1, 1, 0, 0], 1), ("b", [0; 4], 0)] {
-        let stats = scratch.stats(StatsRequest { source: Some(source(name)), ..StatsRequest::default() })?;
+        let stats = scratch.stats(Filter { sources: vec![source(name)], ..Filter::default() })?;
         ensure_eq!((stats.total.deliveries, stats.total.jobs[0]), (deliveries, pending), "source {name}");
         ensure_eq!(stats.groups.len(), usize::from(pending > 0), "groups of source {name}");
     }
+    let both = Filter { sources: vec![source("b"), source("ab"), source("a")], ..Filter::default() };
+    ensure_eq!(counts(&scratch, both)?, [2, 1, 0, 0], "several sources");
     Ok(())
 }
 
@@ -117,7 +120,7 @@ fn only_what_was_received_in_the_range_is_counted(backend: &dyn Backend) -> Resu
     ] {
         ensure_eq!(counts(&scratch, between(since, until))?, expected, "from second {since} to {until}");
     }
-    let open = |since, until| StatsRequest { since, until, source: None };
+    let open = |since, until| Filter { since, until, ..Filter::default() };
     ensure_eq!(counts(&scratch, open(Some(at(480)), None))?, [0, 2, 2, 17], "without an end");
     ensure_eq!(counts(&scratch, open(None, Some(at(120))))?, [1, 1, 2, 1], "without a start");
     Ok(())
@@ -140,7 +143,7 @@ fn a_range_is_widened_to_whole_minutes_and_says_so(backend: &dyn Backend) -> Res
         ensure_eq!((stats.since, stats.until), (Some(at(told.0)), Some(at(told.1))), "the range of {asked:?}");
         ensure_eq!(stats.total.received(), expected, "what came in {asked:?}");
     }
-    let open = scratch.stats(StatsRequest::default())?;
+    let open = scratch.stats(Filter::default())?;
     ensure_eq!((open.since, open.until), (None, None), "no range");
     Ok(())
 }
@@ -165,10 +168,10 @@ fn a_repeated_call_is_counted_once(backend: &dyn Backend) -> Result<(), Failure>
     let batch = Arc::new(vec![late("a", "x", 5), event("a", "x"), event("a", "y"), refusal(RefusalCode::IdMissing, 1)]);
     let op = scratch.op();
     scratch.accept_as(op, &batch)?;
-    let once = scratch.stats(StatsRequest::default())?;
+    let once = scratch.stats(Filter::default())?;
     ensure_eq!(once.total.deliveries, [1, 1, 1, 1], "the first call");
     scratch.accept_as(op, &batch)?;
-    ensure_eq!(scratch.stats(StatsRequest::default())?, once, "the repeated call");
+    ensure_eq!(scratch.stats(Filter::default())?, once, "the repeated call");
     Ok(())
 }
 
@@ -180,12 +183,12 @@ fn lateness_is_of_all_deliveries_that_carry_a_time(backend: &dyn Backend) -> Res
     let scratch = Scratch::new(backend)?;
     // New ones come 1 to 10 seconds late, a repetition and a conflict a day; others do not say.
     scratch.accept((1..=10).map(|seconds| late(&seconds.to_string(), "x", seconds)).collect())?;
-    let lateness = scratch.stats(StatsRequest::default())?.total.lateness;
+    let lateness = scratch.stats(Filter::default())?.total.lateness;
     ensure_eq!(lateness.count(), 10, "those that carry a time");
     ensure!(near(lateness.percentile(50), 5.0), "half of them are 5 s late: {:?}", lateness.percentile(50));
     ensure!(near(lateness.percentile(95), 10.0), "95 of 100 are 10 s late: {:?}", lateness.percentile(95));
     scratch.accept(vec![late("1", "x", 86_400), late("2", "y", 86_400), event("3", "x"), event("new", "x")])?;
-    let lateness = scratch.stats(StatsRequest::default())?.total.lateness;
+    let lateness = scratch.stats(Filter::default())?.total.lateness;
     ensure_eq!(lateness.count(), 12, "with the repetition and the conflict");
     ensure!(near(lateness.percentile(95), 86_400.0), "now 95 of 100 are a day late: {:?}", lateness.percentile(95));
     Ok(())
@@ -194,7 +197,7 @@ fn lateness_is_of_all_deliveries_that_carry_a_time(backend: &dyn Backend) -> Res
 fn a_provider_whose_clock_is_ahead_is_told_apart(backend: &dyn Backend) -> Result<(), Failure> {
     let scratch = Scratch::new(backend)?;
     scratch.accept(vec![late("a", "x", 2), late("b", "x", -3_600), late("c", "x", 0)])?;
-    let lateness = scratch.stats(StatsRequest::default())?.total.lateness;
+    let lateness = scratch.stats(Filter::default())?.total.lateness;
     ensure_eq!((lateness.count(), lateness.ahead()), (2, 1), "late, and ahead");
     ensure_eq!(lateness.percentile(50), Some(Duration::ZERO), "the half that is not late");
     ensure!(near(lateness.percentile(95), 2.0), "the latest: {:?}", lateness.percentile(95));

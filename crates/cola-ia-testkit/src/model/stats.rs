@@ -4,8 +4,9 @@ use std::collections::BTreeMap;
 
 use cola_ia_core::clock::Timestamp;
 use cola_ia_core::event::Source;
+use cola_ia_core::filter::Filter;
 use cola_ia_core::intake::Intake;
-use cola_ia_core::store::{Stats, StatsGroup, StatsRequest};
+use cola_ia_core::store::{Stats, StatsGroup};
 use cola_ia_core::verdict::Verdict;
 
 use super::Memory;
@@ -19,11 +20,10 @@ pub(super) struct Received {
 }
 
 /// See [`Store::stats`](cola_ia_core::store::Store::stats). This store never keeps its counts by longer spans than a minute.
-pub(super) fn stats(memory: &Memory, request: &StatsRequest) -> Stats {
+pub(super) fn stats(memory: &Memory, filter: &Filter) -> Stats {
     const MINUTE: i64 = 60_000_000;
-    let since = request.since.map(|since| since.as_micros().div_euclid(MINUTE) * MINUTE);
-    let until = request.until.map(|until| (until.as_micros() + MINUTE - 1).div_euclid(MINUTE) * MINUTE);
-    let wanted = |source: Option<&Source>| request.source.is_none() || request.source.as_ref() == source;
+    let since = filter.since.map(|since| since.as_micros().div_euclid(MINUTE) * MINUTE);
+    let until = filter.until.map(|until| (until.as_micros() + MINUTE - 1).div_euclid(MINUTE) * MINUTE);
     let mut groups: BTreeMap<Option<Source>, StatsGroup> = BTreeMap::new();
     for received in &memory.received {
         let at = received.at.as_micros();
@@ -31,7 +31,8 @@ pub(super) fn stats(memory: &Memory, request: &StatsRequest) -> Stats {
             Intake::Delivery(delivery) => (Some(&delivery.source), delivery.time, 1),
             Intake::Refusal(refusal) => (None, None, refusal.count),
         };
-        if wanted(source) && since.is_none_or(|since| at >= since) && until.is_none_or(|until| at < until) {
+        if filter.takes_source(source) && since.is_none_or(|since| at >= since) && until.is_none_or(|until| at < until)
+        {
             let group = groups.entry(source.cloned()).or_default();
             group.deliveries[received.verdict as usize] += n;
             if let Some(time) = time {
@@ -39,7 +40,7 @@ pub(super) fn stats(memory: &Memory, request: &StatsRequest) -> Stats {
             }
         }
     }
-    for event in memory.events.values().filter(|event| wanted(Some(&event.job.source))) {
+    for event in memory.events.values().filter(|event| filter.takes_source(Some(&event.job.source))) {
         let group = groups.entry(Some(event.job.source.clone())).or_default();
         group.jobs[event.job.state as usize] += 1;
     }

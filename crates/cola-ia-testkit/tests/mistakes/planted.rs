@@ -9,13 +9,13 @@ use std::time::Duration;
 use async_trait::async_trait;
 use cola_ia_core::clock::{Clock as _, Timestamp};
 use cola_ia_core::event::{Content, Delivery, EventId, Source};
+use cola_ia_core::filter::Filter;
 use cola_ia_core::intake::{DeliveryNumber, EventNumber, Intake};
 use cola_ia_core::job::JobState;
 use cola_ia_core::lateness::Lateness;
 use cola_ia_core::limits::{BATCH_MAX_EVENTS, TEXT_MAX_BYTES_CEILING};
 use cola_ia_core::store::{
-    Accepted, ErrorKind, EventHistory, JobFilter, JobPage, OpId, PageRequest, Preview, Stats, StatsGroup, StatsRequest,
-    Store, StoreError,
+    Accepted, ErrorKind, EventHistory, JobPage, OpId, PageRequest, Preview, Stats, StatsGroup, Store, StoreError,
 };
 use cola_ia_core::verdict::Verdict;
 use cola_ia_testkit::clock::{ManualClock, SeededEntropy};
@@ -173,7 +173,7 @@ impl Place for WrongPlace {
         let model = memory.store(Arc::new(clock.clone()));
         if self.mistake == Mistake::FailsToReopenEmpty && opened > 0 {
             let every = PageRequest { below: None, limit: 1 };
-            let jobs = cola_ia_testkit::harness::block_on(model.jobs(JobFilter::default(), every))?;
+            let jobs = cola_ia_testkit::harness::block_on(model.jobs(Filter::default(), every))?;
             if jobs.jobs.is_empty() {
                 return Err("not a store".into());
             }
@@ -464,7 +464,12 @@ impl Wrong {
         }
         let characters = |text: &str| text.chars().collect::<Vec<_>>();
         let mut found = Vec::new();
-        for job in self.model.jobs(JobFilter { source, states: Vec::new() }, every_job()).await?.jobs {
+        for job in self
+            .model
+            .jobs(Filter { sources: source.into_iter().collect(), ..Filter::default() }, every_job())
+            .await?
+            .jobs
+        {
             if matches(&characters(id), &characters(&job.id)) {
                 found.extend(self.model.find_events(Some(job.source), job.id).await?);
             }
@@ -473,7 +478,7 @@ impl Wrong {
         Ok(found)
     }
 
-    async fn page_by_offset(&self, filter: JobFilter, page: PageRequest) -> Result<JobPage, StoreError> {
+    async fn page_by_offset(&self, filter: Filter, page: PageRequest) -> Result<JobPage, StoreError> {
         let mut all = self.model.jobs(filter, every_job()).await?.jobs;
         let mut own = self.own.lock().unwrap();
         own.listed = if page.below.is_some() { own.listed } else { 0 };
@@ -561,22 +566,22 @@ impl Store for Wrong {
         Ok(found)
     }
 
-    async fn jobs(&self, mut filter: JobFilter, mut page: PageRequest) -> Result<JobPage, StoreError> {
+    async fn jobs(&self, mut filter: Filter, mut page: PageRequest) -> Result<JobPage, StoreError> {
         let limit = page.limit;
         match self.mistake {
             Mistake::PagesIncludeBelow => page.below = page.below.map(|below| EventNumber(below.0.saturating_add(1))),
             Mistake::PagesByOffset => return self.page_by_offset(filter, page).await,
-            Mistake::IgnoresSourceFilter => filter.source = None,
+            Mistake::IgnoresSourceFilter => filter.sources.clear(),
             Mistake::IgnoresStateFilter => filter.states.clear(),
             Mistake::SourceFilterIsAPrefix => {
-                let prefix = filter.source.take().unwrap_or(source("a"));
+                let prefix = filter.sources.pop().unwrap_or(source("a"));
                 let mut found = self.model.jobs(filter, page).await?;
                 found.jobs.retain(|job| job.source.as_str().starts_with(prefix.as_str()));
                 return Ok(found);
             }
             Mistake::FiltersAfterPaging => {
-                let mut found = self.model.jobs(JobFilter::default(), page).await?;
-                found.jobs.retain(|job| filter.source.as_ref().is_none_or(|source| *source == job.source));
+                let mut found = self.model.jobs(Filter::default(), page).await?;
+                found.jobs.retain(|job| filter.takes_source(Some(&job.source)));
                 found.jobs.retain(|job| filter.states.is_empty() || filter.states.contains(&job.state));
                 return Ok(found);
             }
@@ -595,10 +600,10 @@ impl Store for Wrong {
         Ok(found)
     }
 
-    async fn stats(&self, request: StatsRequest) -> Result<Stats, StoreError> {
-        let mut spoiled = request.clone();
+    async fn stats(&self, filter: Filter) -> Result<Stats, StoreError> {
+        let mut spoiled = filter.clone();
         match self.mistake {
-            Mistake::StatsIgnoreSource => spoiled.source = None,
+            Mistake::StatsIgnoreSource => spoiled.sources.clear(),
             Mistake::StatsIgnoreRange => (spoiled.since, spoiled.until) = (None, None),
             Mistake::StatsIncludeTheEnd => {
                 spoiled.until = spoiled.until.map(|until| Timestamp::from_micros(until.as_micros() + 1));
@@ -607,7 +612,7 @@ impl Store for Wrong {
         }
         let mut stats = self.model.stats(spoiled).await?;
         match self.mistake {
-            Mistake::StatsSayWhatWasAsked => (stats.since, stats.until) = (request.since, request.until),
+            Mistake::StatsSayWhatWasAsked => (stats.since, stats.until) = (filter.since, filter.until),
             Mistake::ListsLargestSourceFirst => stats.groups.sort_by_key(|group| std::cmp::Reverse(group.received())),
             _ => {}
         }

@@ -8,18 +8,20 @@ use std::path::PathBuf;
 use clap::builder::{StyledStr, Styles};
 use clap::{Arg, ArgAction, ArgMatches, Command as Clap, value_parser};
 use clap_complete::Shell;
+use cola_ia_core::clock::{Clock as _, SystemClock};
 use cola_ia_core::event::Source;
+use cola_ia_core::filter::Key;
 use cola_ia_core::intake::EventNumber;
-use cola_ia_core::job::JobState;
-use cola_ia_core::store::{JobFilter, PageRequest};
+use cola_ia_core::store::PageRequest;
 use cola_ia_core::verdict::Verdict;
 
 use super::Problem;
 use super::add::{AddOptions, Input};
-use super::jobs::JobsOptions;
+use super::filter::{self, Flag};
+use super::jobs::{self, JobsOptions};
 use super::show::ShowOptions;
 use crate::config::{Flags, nearest};
-use crate::lang::{Lang, Language, Message, state_from_word, state_word, verdict_word};
+use crate::lang::{Lang, Language, Message, verdict_word};
 use crate::print::ColourChoice;
 
 /// What a person asked for.
@@ -217,17 +219,41 @@ impl Make<'_> {
 
     fn jobs(&self) -> Clap {
         self.command("jobs", "jobs")
-            .arg(self.option("state", "value-state").action(ArgAction::Append))
-            .arg(self.option("source", "value-source").help(self.t("arg-source-filter")))
+            .args(self.filter(&jobs::KEYS))
             .arg(self.option("limit", "value-number"))
             .arg(self.option("after", "value-number"))
             .arg(self.flag("json"))
     }
 
+    /// The flags of the keys that a list takes, and `--filter`.
+    fn filter(&self, taken: &[Key]) -> Vec<Arg> {
+        let mut args: Vec<Arg> = Vec::new();
+        for key in taken {
+            let value = match key {
+                Key::Source => "value-source",
+                Key::State => "value-state",
+                Key::Verdict => "value-verdict",
+                Key::Type => "value-type",
+                Key::Since | Key::Until | Key::Undecided | Key::Reason => "value-moment",
+            };
+            match filter::flag_of(*key) {
+                Flag::Values => args.push(self.option(key.as_str(), value).action(ArgAction::Append)),
+                Flag::Yes => args.push(self.flag(key.as_str())),
+                Flag::None => {}
+            }
+        }
+        let of_source = |arg: Arg| {
+            let help = self.t("arg-source-filter");
+            if arg.get_id() == "source" { arg.help(help) } else { arg }
+        };
+        args.push(self.option("filter", "value-filter").action(ArgAction::Append));
+        args.into_iter().map(of_source).collect()
+    }
+
     fn show(&self) -> Clap {
         self.command("show", "show")
             .arg(self.positional("id", "value-id").required(true))
-            .arg(self.option("source", "value-source").help(self.t("arg-source-filter")))
+            .arg(self.option("source", "value-source").help(self.t("arg-source-only")))
             .arg(self.flag("json"))
     }
 
@@ -380,27 +406,10 @@ fn read_add(matches: &ArgMatches) -> Result<AddOptions, Problem> {
 }
 
 fn read_jobs(matches: &ArgMatches) -> Result<JobsOptions, Problem> {
-    let mut states: Vec<JobState> = Vec::new();
-    for word in matches.get_many::<OsString>("state").into_iter().flatten() {
-        let word = utf8("--state", word)?;
-        let state = state_from_word(word).ok_or_else(|| {
-            let known: Vec<&str> = Language::ALL
-                .iter()
-                .flat_map(|language| JobState::ALL.map(|state| state_word(*language, state)))
-                .collect();
-            unknown_word("--state", word, &known)
-        })?;
-        if !states.contains(&state) {
-            states.push(state);
-        }
-    }
+    let filter = filter::read(matches, &jobs::KEYS, SystemClock.now())?;
     let limit = number(matches, "limit", u64::from(PAGE_MAX))?.map_or(PAGE_DEFAULT, |limit| limit as u32);
     let below = number(matches, "after", i64::MAX as u64)?.map(|number| EventNumber(number as i64));
-    Ok(JobsOptions {
-        filter: JobFilter { source: source(matches)?, states },
-        page: PageRequest { below, limit },
-        json: matches.get_flag("json"),
-    })
+    Ok(JobsOptions { filter, page: PageRequest { below, limit }, json: matches.get_flag("json") })
 }
 
 fn read_show(matches: &ArgMatches) -> Result<ShowOptions, Problem> {

@@ -7,6 +7,7 @@ pub mod args;
 pub mod config;
 pub mod errors;
 mod exit;
+mod filter;
 pub mod id;
 pub mod init;
 pub mod jobs;
@@ -27,7 +28,8 @@ pub use exit::Exit;
 pub use problem::Problem;
 pub use session::Session;
 
-use cola_ia_core::store::{JobFilter, PageRequest, Store as _};
+use cola_ia_core::filter::Filter;
+use cola_ia_core::store::{PageRequest, Store as _};
 use pollster::block_on;
 
 use crate::add::run as add_command;
@@ -84,8 +86,7 @@ fn dispatch(session: &Session, invocation: &Invocation) -> Result<Exit, Problem>
         Command::Add(options) => add_command(session, options, &load(NamedFile::MustExist)?),
         Command::Jobs(options) => {
             let store = store::view(&load(NamedFile::MustExist)?)?;
-            let page = block_on(store.jobs(options.filter.clone(), options.page))
-                .map_err(|error| Problem::from_store(&error))?;
+            let page = jobs::gather(&store, options).map_err(|error| Problem::from_store(&error))?;
             let text = if options.json {
                 jobs::as_json(&page)
             } else {
@@ -95,7 +96,7 @@ fn dispatch(session: &Session, invocation: &Invocation) -> Result<Exit, Problem>
             if page.next.is_some() {
                 session.hint(&jobs::next_page(&page));
             } else if page.jobs.is_empty() {
-                let of_source = JobFilter { states: Vec::new(), ..options.filter.clone() };
+                let of_source = Filter { sources: options.filter.sources.clone(), ..Filter::default() };
                 let any = block_on(store.jobs(of_source, PageRequest { below: None, limit: 1 }))
                     .map_err(|error| Problem::from_store(&error))?;
                 session.note(&jobs::nothing(options, !any.jobs.is_empty()));

@@ -122,33 +122,20 @@ impl Lang {
     }
 }
 
-/// The word for a verdict. The Spanish ones are what the article's script prints, and are a contract with scripts.
+/// The word for a verdict.
 pub const fn verdict_word(language: Language, verdict: Verdict) -> &'static str {
-    match (language, verdict) {
-        (Language::English, _) => verdict.as_str(),
-        (Language::Spanish, Verdict::New) => "nuevo",
-        (Language::Spanish, Verdict::Duplicate) => "repetido",
-        (Language::Spanish, Verdict::Conflict) => "conflicto",
-        (Language::Spanish, Verdict::Invalid) => "inválido",
+    match language {
+        Language::English => verdict.as_str(),
+        Language::Spanish => verdict.in_spanish(),
     }
 }
 
 /// The word for a job's state.
 pub const fn state_word(language: Language, state: JobState) -> &'static str {
-    match (language, state) {
-        (Language::English, _) => state.as_str(),
-        (Language::Spanish, JobState::Pending) => "pendiente",
-        (Language::Spanish, JobState::Running) => "en_proceso",
-        (Language::Spanish, JobState::Done) => "terminado",
-        (Language::Spanish, JobState::Failed) => "fallido",
-        (Language::Spanish, JobState::Held) => "retenido",
-        (Language::Spanish, JobState::Cancelled) => "cancelado",
+    match language {
+        Language::English => state.as_str(),
+        Language::Spanish => state.in_spanish(),
     }
-}
-
-/// The state that either language has this word for.
-pub fn state_from_word(word: &str) -> Option<JobState> {
-    JobState::ALL.into_iter().find(|state| Language::ALL.iter().any(|language| state_word(*language, *state) == word))
 }
 
 fn bundle(language: Language) -> FluentBundle<FluentResource> {

@@ -1,7 +1,8 @@
 use cola_ia_core::event::Fingerprint;
+use cola_ia_core::filter::Filter;
 use cola_ia_core::intake::{DeliveryNumber, EventNumber};
 use cola_ia_core::job::JobState;
-use cola_ia_core::store::{JobFilter, JobPage, JobSummary, PageRequest};
+use cola_ia_core::store::{JobPage, JobSummary, PageRequest};
 use cola_ia_core::verdict::Verdict;
 
 use super::*;
@@ -170,9 +171,9 @@ fn more_pages_and_no_jobs_are_said() {
     let empty = JobPage { jobs: Vec::new(), next: None };
     assert_eq!(jobs::as_table(&english, &empty, false), "");
     let nothing = |source: Option<&str>, known| {
-        let source = source.map(|name| Source::new(name).unwrap());
+        let sources = source.map(|name| Source::new(name).unwrap()).into_iter().collect();
         let options = JobsOptions {
-            filter: JobFilter { source, states: Vec::new() },
+            filter: Filter { sources, ..Filter::default() },
             page: PageRequest { below: None, limit: 1 },
             json: false,
         };

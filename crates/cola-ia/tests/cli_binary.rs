@@ -21,12 +21,13 @@ use cola_ia_core::job::JobState;
 use cola_ia_core::store::{ErrorKind, StoreError};
 use common::{BOTH, Place};
 
-const COMMANDS: [&[&str]; 11] = [
+const COMMANDS: [&[&str]; 12] = [
     &[],
     &["init"],
     &["add"],
     &["jobs"],
     &["show"],
+    &["stats"],
     &["config"],
     &["config", "show"],
     &["config", "check"],

@@ -20,6 +20,7 @@ use super::add::{AddOptions, Input};
 use super::filter::{self, Flag};
 use super::jobs::{self, JobsOptions};
 use super::show::ShowOptions;
+use super::stats::{self, StatsOptions};
 use crate::config::{Flags, nearest};
 use crate::lang::{Lang, Language, Message, verdict_word};
 use crate::print::ColourChoice;
@@ -48,6 +49,8 @@ pub enum Command {
     Jobs(JobsOptions),
     /// `show`
     Show(ShowOptions),
+    /// `stats`
+    Stats(StatsOptions),
     /// `config show`
     ConfigShow {
         /// `--origin`
@@ -100,6 +103,7 @@ pub fn command(lang: &Lang) -> Clap {
         .subcommand(make.add())
         .subcommand(make.jobs())
         .subcommand(make.show())
+        .subcommand(make.stats())
         .subcommand(make.config())
         .subcommand(make.command("id", "id").arg(make.option("count", "value-number").short('n')))
         .subcommand(
@@ -257,6 +261,10 @@ impl Make<'_> {
             .arg(self.flag("json"))
     }
 
+    fn stats(&self) -> Clap {
+        self.command("stats", "stats").args(self.filter(&stats::KEYS)).arg(self.flag("json"))
+    }
+
     fn config(&self) -> Clap {
         self.command("config", "config")
             .subcommand_required(true)
@@ -355,6 +363,7 @@ fn read(matches: &ArgMatches) -> Result<Invocation, Problem> {
         }
         "jobs" => Command::Jobs(read_jobs(matches)?),
         "show" => Command::Show(read_show(matches)?),
+        "stats" => Command::Stats(read_stats(matches)?),
         "config" => match matches.subcommand() {
             Some(("show", matches)) => {
                 Command::ConfigShow { origin: matches.get_flag("origin"), json: matches.get_flag("json") }
@@ -415,6 +424,12 @@ fn read_jobs(matches: &ArgMatches) -> Result<JobsOptions, Problem> {
 fn read_show(matches: &ArgMatches) -> Result<ShowOptions, Problem> {
     let id = text(matches, "id")?.unwrap_or_default().to_owned();
     Ok(ShowOptions { id, source: source(matches)?, json: matches.get_flag("json") })
+}
+
+fn read_stats(matches: &ArgMatches) -> Result<StatsOptions, Problem> {
+    let now = SystemClock.now();
+    let filter = stats::with_start(filter::read(matches, &stats::KEYS, now)?, now);
+    Ok(StatsOptions { filter, json: matches.get_flag("json") })
 }
 
 fn read_shell(matches: &ArgMatches) -> Result<Shell, Problem> {

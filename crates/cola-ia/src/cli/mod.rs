@@ -16,6 +16,7 @@ pub mod paste;
 mod problem;
 mod session;
 pub mod show;
+pub mod stats;
 mod usage;
 
 use std::ffi::OsString;
@@ -121,6 +122,16 @@ fn dispatch(session: &Session, invocation: &Invocation) -> Result<Exit, Problem>
                 show::as_story(&session.lang, &events, session.colour.stdout)
             };
             print(&text)
+        }
+        Command::Stats(options) => {
+            let store = store::view(&load(NamedFile::MustExist)?)?;
+            let stats = block_on(store.stats(options.filter.clone())).map_err(|error| Problem::from_store(&error))?;
+            if options.json {
+                return print(&stats::as_json(&stats));
+            }
+            print(&stats::as_tables(&session.lang, &stats, session.colour.stdout))?;
+            stats::explain(session, options, &stats);
+            Ok(Exit::Done)
         }
         Command::ConfigShow { origin, json } => {
             config::show(&load(NamedFile::MustExist)?, &session.lang, *origin, *json)

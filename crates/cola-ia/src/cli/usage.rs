@@ -42,7 +42,6 @@ const PLANNED: &[&str] = &[
     "retry",
     "serve",
     "source",
-    "stats",
     "tail",
     "token",
     "work",

@@ -158,7 +158,7 @@ impl Story<'_> {
 }
 
 /// A length of time as people read it, in its two largest units: `2 d 3 h`, `4 min 0 s`, `1.250 s`.
-pub(super) fn length(micros: i64) -> String {
+fn length(micros: i64) -> String {
     let seconds = micros / 1_000_000;
     match seconds {
         0..60 => format!("{seconds}.{:03} s", micros / 1_000 % 1_000),

@@ -13,7 +13,6 @@ use cola_ia_wire::StatsLine;
 use super::Session;
 use super::add::push_json;
 use super::jobs::to_the_second;
-use super::show::length;
 use crate::lang::{Lang, Message};
 use crate::print::Paint;
 
@@ -46,12 +45,13 @@ pub fn as_json(stats: &Stats) -> String {
     out
 }
 
-/// Two tables: deliveries, and jobs; a line a source and, where there is not exactly one, the total last.
+/// Two tables: deliveries, and jobs; a line for each source that has any and, where there is not exactly one, the total last.
 pub fn as_tables(lang: &Lang, stats: &Stats, colour: bool) -> String {
     let mut heads = vec![lang.word("column-source"), lang.word("column-received")];
     heads.extend(Verdict::ALL.map(|verdict| lang.verdict(verdict).to_uppercase()));
     heads.extend(["column-late-half", "column-late-most"].map(|key| lang.word(key)));
-    let deliveries = table(lang, stats, &heads, colour, |group| {
+    let came = |group: &StatsGroup| group.received() > 0;
+    let deliveries = table(lang, stats, &heads, colour, came, |group| {
         let late = |percent| group.lateness.percentile(percent).map_or_else(|| "-".to_owned(), rough);
         let mut cells = vec![group.received().to_string()];
         cells.extend(group.deliveries.map(|n| n.to_string()));
@@ -60,7 +60,8 @@ pub fn as_tables(lang: &Lang, stats: &Stats, colour: bool) -> String {
     });
     let mut heads = vec![lang.word("column-source")];
     heads.extend(JobState::ALL.map(|state| lang.state(state).to_uppercase()));
-    let jobs = table(lang, stats, &heads, colour, |group| group.jobs.map(|n| n.to_string()).to_vec());
+    let any_jobs = |group: &StatsGroup| group.jobs != [0; 6];
+    let jobs = table(lang, stats, &heads, colour, any_jobs, |group| group.jobs.map(|n| n.to_string()).to_vec());
     format!("{deliveries}\n{jobs}")
 }
 
@@ -69,15 +70,14 @@ fn table(
     stats: &Stats,
     heads: &[String],
     colour: bool,
+    stands: impl Fn(&StatsGroup) -> bool,
     cells: impl Fn(&StatsGroup) -> Vec<String>,
 ) -> String {
-    let mut rows: Vec<Vec<String>> = Vec::new();
-    for group in &stats.groups {
-        let source = group.source.as_ref().map_or("-", |source| source.as_str());
-        rows.push([vec![source.to_owned()], cells(group)].concat());
-    }
-    if stats.groups.len() != 1 {
-        rows.push([vec![lang.word("column-total")], cells(&stats.total)].concat());
+    let row = |name: &str, group: &StatsGroup| [vec![name.to_owned()], cells(group)].concat();
+    let of_source = |group: &StatsGroup| row(group.source.as_ref().map_or("-", Source::as_str), group);
+    let mut rows: Vec<Vec<String>> = stats.groups.iter().filter(|group| stands(group)).map(of_source).collect();
+    if rows.len() != 1 {
+        rows.push(row(&lang.word("column-total"), &stats.total));
     }
     let width = |column: usize| {
         let lengths = rows.iter().map(Vec::as_slice).chain([heads]).map(|row| row[column].chars().count());
@@ -102,13 +102,17 @@ fn line(cells: &[String], widths: &[usize]) -> String {
     aligned.collect::<Vec<_>>().join("  ")
 }
 
-/// A length of time no finer than it is known, within a sixteenth.
-fn rough(length_of_time: Duration) -> String {
-    match length_of_time.as_secs() {
-        0 => format!("{} ms", length_of_time.as_millis()),
-        1..60 => format!("{:.1} s", length_of_time.as_secs_f64()),
-        _ => length(i64::try_from(length_of_time.as_micros()).unwrap_or(i64::MAX)),
-    }
+/// A length of time no finer than it is known, within a sixteenth: two digits, or what is left of days.
+fn rough(length: Duration) -> String {
+    let seconds = length.as_secs_f64();
+    let (amount, unit) = match length.as_secs() {
+        0 => return format!("{} ms", length.as_millis()),
+        1..60 => (seconds, "s"),
+        60..3_600 => (seconds / 60.0, "min"),
+        3_600..86_400 => (seconds / 3_600.0, "h"),
+        _ => (seconds / 86_400.0, "d"),
+    };
+    if amount < 9.95 { format!("{amount:.1} {unit}") } else { format!("{amount:.0} {unit}") }
 }
 
 /// For stderr: what is counted, and what is odd about it.

@@ -31,13 +31,11 @@ fn tables_name_each_source_and_the_total() {
     let expected = "\
 SOURCE  RECEIVED    NEW  DUPLICATE  CONFLICT  INVALID  LATE P50  LATE P95
 -              4      0          0         0        4         -         -
-web        12004  12000          3         1        0    30.4 s   3 d 1 h
-TOTAL      12008  12000          3         1        4    30.4 s   3 d 1 h
+web        12004  12000          3         1        0      30 s     3.1 d
+TOTAL      12008  12000          3         1        4      30 s     3.1 d
 
 SOURCE  PENDING  RUNNING   DONE  FAILED  HELD  CANCELLED
--             0        0      0       0     0          0
 web           7        1  11990       0     2          0
-TOTAL         7        1  11990       0     2          0
 ";
     assert_eq!(shown, expected);
 }
@@ -45,7 +43,12 @@ TOTAL         7        1  11990       0     2          0
 #[test]
 fn one_source_needs_no_total_and_none_is_all_nothing() {
     let lang = Lang::only(Language::Spanish);
-    let one = StatsGroup { source: Source::new("web").ok(), deliveries: [1, 0, 0, 0], ..StatsGroup::default() };
+    let one = StatsGroup {
+        source: Source::new("web").ok(),
+        deliveries: [1, 0, 0, 0],
+        jobs: [1, 0, 0, 0, 0, 0],
+        ..StatsGroup::default()
+    };
     assert!(!as_tables(&lang, &Stats::of(None, None, vec![one]), false).contains("TOTAL"));
     let nothing = as_tables(&lang, &Stats::of(None, None, vec![]), false);
     assert!(
@@ -82,5 +85,9 @@ fn lengths_are_no_finer_than_they_are_known() {
     check(0, "0 ms");
     check(999_999, "999 ms");
     check(1_234_567, "1.2 s");
-    check(61_000_000, "1 min 1 s");
+    check(9_949_999, "9.9 s");
+    check(9_950_001, "10 s");
+    check(61_000_000, "1.0 min");
+    check(6 * 3_600_000_000 + 54 * 60_000_000, "6.9 h");
+    check(30 * 86_400_000_000, "30 d");
 }

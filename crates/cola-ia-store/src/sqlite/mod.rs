@@ -14,6 +14,7 @@ mod error;
 mod file;
 pub mod filesystem;
 mod find_events;
+mod identities;
 mod jobs;
 mod migrate;
 mod preview;
@@ -44,6 +45,7 @@ use rusqlite::Connection;
 
 pub use connection::{Patience, Quiet};
 pub use filesystem::Filesystem;
+pub use identities::Packing;
 pub use migrate::Migrated;
 pub use take_over::{REPORTED_MAX, TakenOver, Untaken};
 
@@ -74,6 +76,8 @@ pub struct Options {
     pub slot_bits: u32,
     /// Counts that pile up before they are added up. Tests take fewer.
     pub fold_after: u32,
+    /// When identities go from rows to blocks. Tests take small sizes.
+    pub packing: Packing,
     /// The schema's steps that this program knows. Tests take others.
     pub migrations: &'static [Migration],
 }
@@ -89,6 +93,7 @@ impl Default for Options {
             entropy: Arc::new(SystemEntropy),
             slot_bits: 64,
             fold_after: counters::FOLD_AFTER,
+            packing: Packing::USUAL,
             migrations: migrate::MIGRATIONS,
         }
     }
@@ -167,6 +172,7 @@ impl SqliteStore {
                 options.clock.clone(),
                 slots,
                 options.fold_after,
+                options.packing,
                 wait,
             )),
             reader: Reader::start(views, path, slots),

@@ -18,6 +18,7 @@ use tokio::sync::oneshot;
 use super::checkpoint::Checkpointer;
 use super::connection::Wait;
 use super::error;
+use super::identities::Packing;
 use super::slot::Slots;
 
 /// Most calls in one transaction.
@@ -33,6 +34,7 @@ pub(super) struct Scope<'a> {
     pub(super) slots: Slots,
     /// See [`Options::fold_after`](super::Options::fold_after).
     pub(super) fold_after: u32,
+    pub(super) packing: Packing,
 }
 
 impl Scope<'_> {
@@ -108,11 +110,12 @@ impl Writer {
         clock: Arc<dyn Clock>,
         slots: Slots,
         fold_after: u32,
+        packing: Packing,
         wait: Wait,
     ) -> Self {
         let (calls, waiting) = channel();
         let checkpointer = Checkpointer::start(&path);
-        let state = State { connection, path, clock, slots, fold_after, wait, checkpointer };
+        let state = State { connection, path, clock, slots, fold_after, packing, wait, checkpointer };
         let thread = std::thread::Builder::new()
             .name("store-writer".into())
             .spawn(move || state.serve(&waiting))
@@ -151,6 +154,7 @@ struct State {
     clock: Arc<dyn Clock>,
     slots: Slots,
     fold_after: u32,
+    packing: Packing,
     wait: Wait,
     checkpointer: Checkpointer,
 }
@@ -209,6 +213,7 @@ impl State {
             clock: &*self.clock,
             slots: self.slots,
             fold_after: self.fold_after,
+            packing: self.packing,
         };
         let sqlite = |cause: rusqlite::Error| error::sqlite(&self.path, &cause);
         if let [only] = group {
@@ -255,7 +260,8 @@ mod tests {
         connection.busy_timeout(Duration::from_millis(10)).unwrap();
         let look = Connection::open(&path).unwrap();
         let wait = Wait { limit: Duration::from_millis(50), patience: Arc::new(Quiet) };
-        let writer = Writer::start(connection, path, Arc::new(SystemClock), Slots::new([0; 16], 64), 1, wait);
+        let writer =
+            Writer::start(connection, path, Arc::new(SystemClock), Slots::new([0; 16], 64), 1, Packing::TINY, wait);
         Setting { writer, look, _folder: folder }
     }
 

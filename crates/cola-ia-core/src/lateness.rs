@@ -5,7 +5,6 @@
 //! true value. Deliveries whose provider's time lies after their reception are no lateness: one of the two clocks is
 //! wrong. They are kept apart, by how far ahead they were, and take no part in the quantiles of the others.
 
-use std::collections::BTreeMap;
 use std::time::Duration;
 
 use crate::clock::Timestamp;
@@ -17,8 +16,9 @@ const LINEAR: u64 = 1 << LINEAR_BITS;
 /// How many deliveries fell into each bucket.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Lateness {
-    /// By bucket: from 0 those that came late, below 0 those whose provider's clock was ahead.
-    buckets: BTreeMap<i16, u64>,
+    /// By bucket, as long as the last that holds something: adding up thousands of these is what a store spends its time on.
+    late: Vec<u64>,
+    ahead: Vec<u64>,
 }
 
 impl Lateness {
@@ -29,8 +29,14 @@ impl Lateness {
 
     /// Counts `n` deliveries in a bucket of [`buckets`](Self::buckets).
     pub fn add_many(&mut self, bucket: i16, n: u64) {
-        let count = self.buckets.entry(bucket).or_default();
-        *count = count.saturating_add(n);
+        if n > 0 {
+            let side = if bucket < 0 { &mut self.ahead } else { &mut self.late };
+            let at = usize::from(bucket.unsigned_abs());
+            if side.len() <= at {
+                side.resize(at + 1, 0);
+            }
+            side[at] = side[at].saturating_add(n);
+        }
     }
 
     /// Counts what the other has counted.
@@ -38,56 +44,52 @@ impl Lateness {
         other.buckets().for_each(|(bucket, n)| self.add_many(bucket, n));
     }
 
-    /// The buckets that hold something, in their order, for a store to keep.
+    /// The buckets that hold something, for a store to keep: below 0 those whose provider's clock was ahead.
     pub fn buckets(&self) -> impl Iterator<Item = (i16, u64)> + '_ {
-        self.buckets.iter().map(|(bucket, n)| (*bucket, *n))
+        let ahead = filled(&self.ahead).map(|(bucket, n)| (-(bucket as i16), n));
+        ahead.chain(filled(&self.late).map(|(bucket, n)| (bucket as i16, n)))
     }
 
     /// Whether nothing was counted.
     pub fn is_empty(&self) -> bool {
-        self.buckets.is_empty()
+        self.late.is_empty() && self.ahead.is_empty()
     }
 
     /// Deliveries that were received at their provider's time or after it.
     pub fn count(&self) -> u64 {
-        sum(self.late().map(|(_, n)| n))
+        sum(&self.late)
     }
 
     /// The lateness that `percent` of these (rounded up to a whole delivery) do not exceed; `None` where there are none.
     pub fn percentile(&self, percent: u8) -> Option<Duration> {
-        nth(self.late(), percent)
+        nth(&self.late, percent)
     }
 
     /// Deliveries whose provider's time lies after their reception.
     pub fn ahead(&self) -> u64 {
-        sum(self.early().map(|(_, n)| n))
+        sum(&self.ahead)
     }
 
     /// How far ahead `percent` of these were at most; `None` where there are none.
     pub fn ahead_percentile(&self, percent: u8) -> Option<Duration> {
-        nth(self.early(), percent)
-    }
-
-    fn late(&self) -> impl Iterator<Item = (u16, u64)> + Clone + '_ {
-        self.buckets.range(0..).map(|(bucket, n)| (bucket.unsigned_abs(), *n))
-    }
-
-    /// From the smallest.
-    fn early(&self) -> impl Iterator<Item = (u16, u64)> + Clone + '_ {
-        self.buckets.range(..0).rev().map(|(bucket, n)| (bucket.unsigned_abs(), *n))
+        nth(&self.ahead, percent)
     }
 }
 
-fn sum(counts: impl Iterator<Item = u64>) -> u64 {
-    counts.fold(0, u64::saturating_add)
+fn filled(side: &[u64]) -> impl Iterator<Item = (u16, u64)> + '_ {
+    (0..).zip(side).filter(|(_, n)| **n > 0).map(|(bucket, n)| (bucket, *n))
 }
 
-fn nth(buckets: impl Iterator<Item = (u16, u64)> + Clone, percent: u8) -> Option<Duration> {
-    let count = u128::from(sum(buckets.clone().map(|(_, n)| n)));
+fn sum(side: &[u64]) -> u64 {
+    side.iter().fold(0, |sum, n| sum.saturating_add(*n))
+}
+
+fn nth(side: &[u64], percent: u8) -> Option<Duration> {
+    let count: u128 = side.iter().map(|n| u128::from(*n)).sum();
     // The first is the first even of 0 percent.
     let wanted = (count * u128::from(percent.min(100))).div_ceil(100).max(1);
     let mut seen = 0;
-    buckets.into_iter().find_map(|(bucket, n)| {
+    filled(side).find_map(|(bucket, n)| {
         seen += u128::from(n);
         (seen >= wanted).then(|| Duration::from_micros(middle(bucket)))
     })

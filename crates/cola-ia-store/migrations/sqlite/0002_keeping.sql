@@ -33,17 +33,31 @@ ALTER TABLE counter_deltas ADD COLUMN first INTEGER;
 ALTER TABLE counter_deltas ADD COLUMN last  INTEGER;
 ALTER TABLE counter_deltas ADD COLUMN late  BLOB; -- how late they came: pairs of LEB128 numbers, bucket (zigzag) and count
 
--- Deltas that were added up: of a minute, later of its hour, later of its day. Each folding moves them in one transaction.
+-- Deltas that were added up: of a minute, later of its hour, later of its day. Each folding moves them in one transaction. What
+-- is asked for together lies together: a day is a thousand minutes of each source.
 CREATE TABLE counters (
     span    INTEGER NOT NULL, -- seconds: 60, 3600, 86400
     start   INTEGER NOT NULL,
     source  INTEGER NOT NULL, -- 0: refused without a source
     counter TEXT    NOT NULL, -- new, duplicate, conflict, invalid
     n       INTEGER NOT NULL,
-    first   INTEGER NOT NULL,
-    last    INTEGER NOT NULL,
-    late    BLOB,
     PRIMARY KEY (span, start, source, counter)
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE counter_lateness (
+    span   INTEGER NOT NULL,
+    start  INTEGER NOT NULL,
+    source INTEGER NOT NULL,
+    late   BLOB    NOT NULL,
+    PRIMARY KEY (span, start, source)
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE counter_numbers (
+    span  INTEGER NOT NULL,
+    start INTEGER NOT NULL,
+    first INTEGER NOT NULL,
+    last  INTEGER NOT NULL,
+    PRIMARY KEY (span, start)
 ) STRICT, WITHOUT ROWID;
 
 -- How many jobs are in each state, but for what the deltas still say.
@@ -55,12 +69,12 @@ CREATE TABLE job_counts (
 ) STRICT, WITHOUT ROWID;
 
 -- What was counted before. Which numbers a minute has stands in `ops`; how late its deliveries came was not counted.
-INSERT INTO counters (span, start, source, counter, n, first, last)
-SELECT 60, d.minute, d.source, d.counter, d.n, coalesce(o.first, 1), coalesce(o.last, 9223372036854775807)
-FROM (SELECT at - ((at % 60000000) + 60000000) % 60000000 AS minute, coalesce(source, 0) AS source, counter, sum(n) AS n
-      FROM counter_deltas GROUP BY 1, 2, 3) d
-LEFT JOIN (SELECT at - ((at % 60000000) + 60000000) % 60000000 AS minute, min(first) AS first, max(first + count - 1) AS last
-           FROM ops WHERE verb = 'accept' AND count > 0 GROUP BY 1) o ON o.minute = d.minute;
+INSERT INTO counters (span, start, source, counter, n)
+SELECT 60, at - ((at % 60000000) + 60000000) % 60000000, coalesce(source, 0), counter, sum(n)
+FROM counter_deltas GROUP BY 2, 3, 4;
+INSERT INTO counter_numbers (span, start, first, last)
+SELECT 60, at - ((at % 60000000) + 60000000) % 60000000, min(first), max(first + count - 1)
+FROM ops WHERE verb = 'accept' AND count > 0 GROUP BY 2;
 DELETE FROM counter_deltas;
 INSERT INTO job_counts (source, state, n) SELECT source, state, count(*) FROM jobs GROUP BY source, state;
 

@@ -16,7 +16,7 @@ use cola_ia_core::clock::Timestamp;
 use cola_ia_core::job::JobState;
 use cola_ia_core::lateness::Lateness;
 use cola_ia_core::verdict::Verdict;
-use rusqlite::{Connection, OptionalExtension as _, Row, params};
+use rusqlite::{Connection, OptionalExtension as _, params};
 
 use super::{accept, row};
 
@@ -59,43 +59,26 @@ pub(super) struct Tally {
 }
 
 /// A count of deliveries.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone)]
 pub(super) struct Sum {
-    pub(super) n: i64,
+    n: i64,
     /// Their numbers lie between these two.
-    pub(super) first: i64,
-    pub(super) last: i64,
+    first: i64,
+    last: i64,
+    /// How late they came that carry a time.
     pub(super) late: Lateness,
-}
-
-impl Sum {
-    fn none() -> Self {
-        Self { n: 0, first: i64::MAX, last: i64::MIN, late: Lateness::default() }
-    }
-
-    fn merge(&mut self, other: &Self) {
-        self.n = self.n.saturating_add(other.n);
-        self.first = self.first.min(other.first);
-        self.last = self.last.max(other.last);
-        self.late.merge(&other.late);
-    }
-
-    /// From four columns: n, first, last, late.
-    pub(super) fn read(row: &Row<'_>, column: usize) -> rusqlite::Result<Self> {
-        Ok(Self {
-            n: row.get(column)?,
-            first: row.get(column + 1)?,
-            last: row.get(column + 2)?,
-            late: late(row, column + 3)?,
-        })
-    }
 }
 
 impl Tally {
     /// A delivery of this number, that stands for `n` where refused ones are only counted. `source`: 0 for none. A new
     /// event's job is counted as pending by that.
     pub(super) fn delivery(&mut self, source: i64, verdict: Verdict, n: i64, number: i64) -> &mut Sum {
-        let sum = self.deliveries.entry((source, verdict)).or_insert_with(Sum::none);
+        let sum = self.deliveries.entry((source, verdict)).or_insert_with(|| Sum {
+            n: 0,
+            first: number,
+            last: number,
+            late: Lateness::default(),
+        });
         sum.n = sum.n.saturating_add(n);
         sum.first = sum.first.min(number);
         sum.last = sum.last.max(number);
@@ -162,67 +145,89 @@ fn counter_of(word: &str) -> rusqlite::Result<Counter> {
     }
 }
 
-/// A row of `counter_deltas`.
-pub(super) struct Delta {
+/// A row of `counter_deltas`, but for its numbers.
+pub(super) struct Delta<'a> {
     pub(super) at: i64,
     /// 0: none.
     pub(super) source: i64,
     pub(super) counter: Counter,
-    pub(super) sum: Sum,
+    pub(super) n: i64,
+    late: Option<&'a [u8]>,
+}
+
+impl Delta<'_> {
+    /// What it does to the number of jobs in a state.
+    pub(super) fn jobs(&self) -> Option<(JobState, i64)> {
+        match self.counter {
+            Counter::Jobs(state) => Some((state, self.n)),
+            Counter::Deliveries(Verdict::New) => Some((JobState::Pending, self.n)),
+            Counter::Deliveries(_) => None,
+        }
+    }
+
+    /// Adds how late its deliveries came.
+    pub(super) fn add_lateness_to(&self, late: &mut Lateness) -> rusqlite::Result<()> {
+        self.late.map_or(Ok(()), |bytes| add_encoded(late, bytes))
+    }
 }
 
 /// Hands over each delta that was not added up. They are few: see [`FOLD_AFTER`].
 pub(super) fn each_delta(
     connection: &Connection,
-    mut take: impl FnMut(Delta) -> rusqlite::Result<()>,
+    mut take: impl FnMut(Delta<'_>) -> rusqlite::Result<()>,
 ) -> rusqlite::Result<()> {
-    let mut select = connection.prepare_cached(EACH_DELTA)?;
+    let mut select = connection
+        .prepare_cached("SELECT at, coalesce(source, 0), counter, n, late FROM counter_deltas ORDER BY delta")?;
     let mut rows = select.query([])?;
     while let Some(row) = rows.next()? {
         take(Delta {
             at: row.get(0)?,
             source: row.get(1)?,
             counter: counter_of(row.get_ref(2)?.as_str()?)?,
-            sum: Sum::read(row, 3)?,
+            n: row.get(3)?,
+            late: row.get_ref(4)?.as_blob_or_null()?,
         })?;
     }
     Ok(())
 }
 
-/// A delta of jobs has no numbers: such as include none.
-const EACH_DELTA: &str =
-    "SELECT at, coalesce(source, 0), counter, n, coalesce(first, 9223372036854775807), coalesce(last, 0), late
-     FROM counter_deltas ORDER BY delta";
-
-/// What a delta does to the number of jobs in a state.
-pub(super) fn jobs_of(delta: &Delta) -> Option<(JobState, i64)> {
-    match delta.counter {
-        Counter::Jobs(state) => Some((state, delta.sum.n)),
-        Counter::Deliveries(Verdict::New) => Some((JobState::Pending, delta.sum.n)),
-        Counter::Deliveries(_) => None,
-    }
-}
-
-/// Where a sum stands in `counters`.
-type Place = (i64, i64, Verdict);
-
 /// Adds all deltas up.
 fn fold(connection: &Connection, now: Timestamp) -> rusqlite::Result<()> {
-    let mut sums: BTreeMap<Place, Sum> = BTreeMap::new();
+    let mut counts: BTreeMap<(i64, i64, Verdict), i64> = BTreeMap::new();
+    let mut lateness: BTreeMap<(i64, i64), Lateness> = BTreeMap::new();
     let mut jobs: BTreeMap<(i64, JobState), i64> = BTreeMap::new();
     let mut deltas = 0;
     each_delta(connection, |delta| {
         deltas += 1;
-        if let Some((state, n)) = jobs_of(&delta) {
+        if let Some((state, n)) = delta.jobs() {
             *jobs.entry((delta.source, state)).or_default() += n;
         }
         if let Counter::Deliveries(verdict) = delta.counter {
-            let place = (Span::MINUTE.start_of(delta.at), delta.source, verdict);
-            sums.entry(place).or_insert_with(Sum::none).merge(&delta.sum);
+            let start = Span::MINUTE.start_of(delta.at);
+            let n = counts.entry((start, delta.source, verdict)).or_default();
+            *n = n.saturating_add(delta.n);
+            if delta.late.is_some() {
+                delta.add_lateness_to(lateness.entry((start, delta.source)).or_default())?;
+            }
         }
         Ok(())
     })?;
-    add_to(connection, Span::MINUTE, &mut sums)?;
+    let mut count = connection.prepare_cached(
+        "INSERT INTO counters (span, start, source, counter, n) VALUES (60, ?1, ?2, ?3, ?4)
+         ON CONFLICT (span, start, source, counter) DO UPDATE SET n = n + excluded.n",
+    )?;
+    for ((start, source, verdict), n) in counts {
+        count.execute(params![start, source, verdict.as_str(), n])?;
+    }
+    add_lateness(connection, Span::MINUTE, lateness)?;
+    connection
+        .prepare_cached(
+            "INSERT INTO counter_numbers (span, start, first, last)
+             SELECT 60, at - ((at % 60000000) + 60000000) % 60000000 AS minute, min(first), max(last) FROM counter_deltas
+             WHERE first IS NOT NULL GROUP BY minute
+             ON CONFLICT (span, start) DO UPDATE SET first = min(first, excluded.first), last = max(last, excluded.last)",
+        )?
+        .execute([])?;
     let mut count = connection.prepare_cached(
         "INSERT INTO job_counts (source, state, n) VALUES (?1, ?2, ?3)
          ON CONFLICT (source, state) DO UPDATE SET n = n + excluded.n",
@@ -237,46 +242,67 @@ fn fold(connection: &Connection, now: Timestamp) -> rusqlite::Result<()> {
     lengthen(connection, Span::HOUR, Span::DAY, now.as_micros().saturating_sub(HOURS_KEPT), most)
 }
 
-/// Adds the oldest rows of one span, up to `most` of them, to those of a longer one, where that lies before an instant.
+/// Adds the oldest rows of one span, about `most` of them, to those of a longer one, where that lies before an instant.
 fn lengthen(connection: &Connection, from: Span, to: Span, before: i64, most: i64) -> rusqlite::Result<()> {
-    let mut sums: BTreeMap<Place, Sum> = BTreeMap::new();
-    let mut moved: Vec<Place> = Vec::new();
-    let mut select = connection.prepare_cached(OLDEST)?;
-    let mut rows = select.query([from.seconds, to.start_of(before), most])?;
+    let until = to.start_of(before).saturating_sub(1);
+    let last: Option<i64> = connection
+        .prepare_cached(LAST_OF_THE_OLDEST)?
+        .query_row([from.seconds, until, most], |row| row.get(0))
+        .optional()?;
+    let until = last.unwrap_or(until);
+    for [lengthen, clear] in LENGTHEN {
+        connection.prepare_cached(lengthen)?.execute([from.seconds, until, to.seconds, to.micros()])?;
+        connection.prepare_cached(clear)?.execute([from.seconds, until])?;
+    }
+    let mut lateness: BTreeMap<(i64, i64), Lateness> = BTreeMap::new();
+    let mut select = connection.prepare_cached(OLD_LATENESS)?;
+    let mut rows = select.query([from.seconds, until])?;
     while let Some(row) = rows.next()? {
-        let place = (row.get(0)?, row.get(1)?, accept::verdict_of(row.get_ref(2)?.as_str()?)?);
-        let longer = (to.start_of(place.0), place.1, place.2);
-        sums.entry(longer).or_insert_with(Sum::none).merge(&Sum::read(row, 3)?);
-        moved.push(place);
+        let longer = (to.start_of(row.get(0)?), row.get(1)?);
+        add_encoded(lateness.entry(longer).or_default(), row.get_ref(2)?.as_blob()?)?;
     }
-    add_to(connection, to, &mut sums)?;
-    let mut delete = connection
-        .prepare_cached("DELETE FROM counters WHERE span = ?1 AND start = ?2 AND source = ?3 AND counter = ?4")?;
-    for (start, source, verdict) in moved {
-        delete.execute(params![from.seconds, start, source, verdict.as_str()])?;
-    }
+    add_lateness(connection, to, lateness)?;
+    connection.prepare_cached(CLEAR_LATENESS)?.execute([from.seconds, until])?;
     Ok(())
 }
 
-const OLDEST: &str = "SELECT start, source, counter, n, first, last, late FROM counters
-     WHERE span = ?1 AND start < ?2 ORDER BY start, source, counter LIMIT ?3";
+const LAST_OF_THE_OLDEST: &str =
+    "SELECT start FROM counters WHERE span = ?1 AND start <= ?2 ORDER BY span, start LIMIT 1 OFFSET ?3";
 
-/// Adds sums to the rows of a span.
-fn add_to(connection: &Connection, span: Span, sums: &mut BTreeMap<Place, Sum>) -> rusqlite::Result<()> {
-    let mut kept = connection.prepare_cached(
-        "SELECT n, first, last, late FROM counters WHERE span = ?1 AND start = ?2 AND source = ?3 AND counter = ?4",
-    )?;
+/// Rows of a span up to an instant go into those of a longer one, and are removed.
+const LENGTHEN: [[&str; 2]; 2] = [
+    [
+        "INSERT INTO counters (span, start, source, counter, n)
+         SELECT ?3, start - ((start % ?4) + ?4) % ?4 AS longer, source, counter, sum(n) FROM counters
+         WHERE span = ?1 AND start <= ?2 GROUP BY longer, source, counter
+         ON CONFLICT (span, start, source, counter) DO UPDATE SET n = n + excluded.n",
+        "DELETE FROM counters WHERE span = ?1 AND start <= ?2",
+    ],
+    [
+        "INSERT INTO counter_numbers (span, start, first, last)
+         SELECT ?3, start - ((start % ?4) + ?4) % ?4 AS longer, min(first), max(last) FROM counter_numbers
+         WHERE span = ?1 AND start <= ?2 GROUP BY longer
+         ON CONFLICT (span, start) DO UPDATE SET first = min(first, excluded.first), last = max(last, excluded.last)",
+        "DELETE FROM counter_numbers WHERE span = ?1 AND start <= ?2",
+    ],
+];
+const OLD_LATENESS: &str = "SELECT start, source, late FROM counter_lateness WHERE span = ?1 AND start <= ?2";
+const CLEAR_LATENESS: &str = "DELETE FROM counter_lateness WHERE span = ?1 AND start <= ?2";
+
+/// Adds lateness by start and source to the rows of a span.
+fn add_lateness(connection: &Connection, span: Span, lateness: BTreeMap<(i64, i64), Lateness>) -> rusqlite::Result<()> {
+    let mut kept = connection
+        .prepare_cached("SELECT late FROM counter_lateness WHERE span = ?1 AND start = ?2 AND source = ?3")?;
     let mut put = connection.prepare_cached(
-        "INSERT OR REPLACE INTO counters (span, start, source, counter, n, first, last, late)
-         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)",
+        "INSERT OR REPLACE INTO counter_lateness (span, start, source, late) VALUES (?1, ?2, ?3, ?4)",
     )?;
-    for ((start, source, verdict), sum) in sums {
-        let place = params![span.seconds, *start, *source, verdict.as_str()];
-        if let Some(kept) = kept.query_row(place, |row| Sum::read(row, 0)).optional()? {
-            sum.merge(&kept);
+    for ((start, source), mut late) in lateness {
+        let mut rows = kept.query([span.seconds, start, source])?;
+        if let Some(row) = rows.next()? {
+            add_encoded(&mut late, row.get_ref(0)?.as_blob()?)?;
         }
-        let late = (!sum.late.is_empty()).then(|| encode(&sum.late));
-        put.execute(params![span.seconds, *start, *source, verdict.as_str(), sum.n, sum.first, sum.last, late])?;
+        drop(rows);
+        put.execute(params![span.seconds, start, source, encode(&late)])?;
     }
     Ok(())
 }
@@ -300,9 +326,8 @@ fn push_number(bytes: &mut Vec<u8>, mut number: u64) {
     bytes.push(number as u8);
 }
 
-fn late(row: &Row<'_>, column: usize) -> rusqlite::Result<Lateness> {
-    let mut late = Lateness::default();
-    let Some(mut bytes) = row.get_ref(column)?.as_blob_or_null()? else { return Ok(late) };
+/// Adds what [`encode`] made.
+pub(super) fn add_encoded(late: &mut Lateness, mut bytes: &[u8]) -> rusqlite::Result<()> {
     while !bytes.is_empty() {
         let (Some(bucket), Some(n)) = (number(&mut bytes), number(&mut bytes)) else {
             return Err(row::unexpected("lateness", "cut"));
@@ -310,7 +335,7 @@ fn late(row: &Row<'_>, column: usize) -> rusqlite::Result<Lateness> {
         let bucket = i16::try_from((bucket >> 1) as i64 ^ -((bucket & 1) as i64));
         late.add_many(bucket.map_err(|_| row::unexpected("lateness", "bucket"))?, n);
     }
-    Ok(late)
+    Ok(())
 }
 
 fn number(bytes: &mut &[u8]) -> Option<u64> {

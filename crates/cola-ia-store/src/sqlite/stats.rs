@@ -6,11 +6,12 @@ use cola_ia_core::clock::Timestamp;
 use cola_ia_core::event::Source;
 use cola_ia_core::filter::Filter;
 use cola_ia_core::job::JobState;
+use cola_ia_core::lateness::Lateness;
 use cola_ia_core::store::{Stats, StatsGroup};
 use cola_ia_core::verdict::Verdict;
 use rusqlite::{Connection, OptionalExtension as _};
 
-use super::counters::{Counter, Span, Sum, each_delta, jobs_of};
+use super::counters::{Counter, Span, add_encoded, each_delta};
 use super::reader::Sight;
 use super::{accept, row};
 
@@ -32,7 +33,13 @@ pub(super) fn stats(sight: &Sight<'_>, filter: &Filter) -> rusqlite::Result<Stat
         let mut select = connection.prepare_cached(COUNTS)?;
         let mut rows = select.query([span.seconds, from, to])?;
         while let Some(row) = rows.next()? {
-            groups.count(row.get(0)?, accept::verdict_of(row.get_ref(1)?.as_str()?)?, || Sum::read(row, 2))?;
+            let verdict = accept::verdict_of(row.get_ref(1)?.as_str()?)?;
+            groups.deliveries(row.get(0)?, verdict, row.get(2)?);
+        }
+        let mut select = connection.prepare_cached(LATENESS)?;
+        let mut rows = select.query([span.seconds, from, to])?;
+        while let Some(row) = rows.next()? {
+            groups.lateness(row.get(0)?, |late| add_encoded(late, row.get_ref(1)?.as_blob()?))?;
         }
     }
     let mut select = connection.prepare_cached("SELECT source, state, n FROM job_counts")?;
@@ -43,13 +50,14 @@ pub(super) fn stats(sight: &Sight<'_>, filter: &Filter) -> rusqlite::Result<Stat
         groups.jobs(row.get(0)?, state, row.get(2)?);
     }
     each_delta(connection, |delta| {
-        if let Some((state, n)) = jobs_of(&delta) {
+        if let Some((state, n)) = delta.jobs() {
             groups.jobs(delta.source, state, n);
         }
         match delta.counter {
             // Without an end, what a clock far ahead has stamped counts too.
             Counter::Deliveries(verdict) if delta.at >= from && (delta.at < to || until.is_none()) => {
-                groups.count(delta.source, verdict, || Ok(delta.sum))
+                groups.deliveries(delta.source, verdict, delta.n);
+                groups.lateness(delta.source, |late| delta.add_lateness_to(late))
             }
             _ => Ok(()),
         }
@@ -57,8 +65,11 @@ pub(super) fn stats(sight: &Sight<'_>, filter: &Filter) -> rusqlite::Result<Stat
     Ok(Stats::of(since, until, groups.named(connection)?))
 }
 
-pub(super) const COUNTS: &str = "SELECT source, counter, n, first, last, late FROM counters
-     WHERE span = ?1 AND start >= ?2 AND start < ?3";
+pub(super) const COUNTS: &str =
+    "SELECT source, counter, n FROM counters WHERE span = ?1 AND start >= ?2 AND start < ?3";
+
+pub(super) const LATENESS: &str =
+    "SELECT source, late FROM counter_lateness WHERE span = ?1 AND start >= ?2 AND start < ?3";
 
 pub(super) const STARTS_THERE: &str = "SELECT 1 FROM counters WHERE span = ?1 AND start = ?2 LIMIT 1";
 
@@ -70,25 +81,30 @@ struct Groups {
 }
 
 impl Groups {
-    fn count(
+    /// The group of a source, if it is asked for.
+    fn of(&mut self, source: i64) -> Option<&mut (StatsGroup, [i64; 6])> {
+        let asked = self.only.as_ref().is_none_or(|only| only.contains(&source));
+        asked.then(|| self.by_source.entry(source).or_default())
+    }
+
+    fn deliveries(&mut self, source: i64, verdict: Verdict, more: i64) {
+        if let Some((group, _)) = self.of(source) {
+            let n = &mut group.deliveries[verdict as usize];
+            *n = n.saturating_add(more.unsigned_abs());
+        }
+    }
+
+    fn lateness(
         &mut self,
         source: i64,
-        verdict: Verdict,
-        sum: impl FnOnce() -> rusqlite::Result<Sum>,
+        add_to: impl FnOnce(&mut Lateness) -> rusqlite::Result<()>,
     ) -> rusqlite::Result<()> {
-        if self.only.as_ref().is_none_or(|only| only.contains(&source)) {
-            let sum = sum()?;
-            let (group, _) = self.by_source.entry(source).or_default();
-            let n = &mut group.deliveries[verdict as usize];
-            *n = n.saturating_add(sum.n.unsigned_abs());
-            group.lateness.merge(&sum.late);
-        }
-        Ok(())
+        self.of(source).map_or(Ok(()), |(group, _)| add_to(&mut group.lateness))
     }
 
     fn jobs(&mut self, source: i64, state: JobState, n: i64) {
-        if self.only.as_ref().is_none_or(|only| only.contains(&source)) {
-            self.by_source.entry(source).or_default().1[state as usize] += n;
+        if let Some((_, jobs)) = self.of(source) {
+            jobs[state as usize] += n;
         }
     }
 

@@ -21,6 +21,14 @@ use crate::intake::{DeliveryNumber, EventNumber, Intake};
 use crate::job::JobState;
 use crate::verdict::Verdict;
 
+mod decisions;
+mod lists;
+
+pub use decisions::{DecisionKind, DecisionView, RevisionView};
+pub use lists::{
+    AttemptView, BothTexts, ConflictSummary, Cursor, DeliverySummary, EffectView, FOLLOW_MAX, FollowFrom, Followed,
+    ListRequest, Page, TEXTS_MAX_BYTES, Texts,
+};
 pub use stats::{STATS_SOURCES_MAX, Stats, StatsGroup};
 
 /// The caller's name for one mutating call: 16 bytes, of which the first six are the time in milliseconds, so that a store
@@ -127,15 +135,27 @@ pub struct EventHistory {
     pub text: Option<String>,
     /// SHA-256 of the content that entered.
     pub fingerprint: Fingerprint,
+    /// When the job changed last; `None` while it is as it was born.
+    pub changed_at: Option<Timestamp>,
+    /// While the job is running: who holds its lease.
+    pub worker: Option<String>,
+    /// While the job is running: until when.
+    pub lease_until: Option<Timestamp>,
+    /// The other contents that a person accepted, by number; at most [`HISTORY_MAX`].
+    pub revisions: Vec<RevisionView>,
     /// How often the same content was delivered again.
     pub duplicates: u64,
     /// The other contents that came under this identity, by number; at most [`HISTORY_MAX`].
     pub conflicts: Vec<ConflictView>,
     /// The latest deliveries after the first, newest first; at most [`HISTORY_MAX`].
     pub deliveries: Vec<DeliveryView>,
+    /// The latest attempts of the job, newest first; at most [`HISTORY_MAX`].
+    pub attempts: Vec<AttemptView>,
+    /// The latest effects of the job, newest first; at most [`HISTORY_MAX`].
+    pub effects: Vec<EffectView>,
 }
 
-/// Most conflicts and most deliveries in one [`EventHistory`].
+/// Most of each kind in one [`EventHistory`].
 pub const HISTORY_MAX: usize = 100;
 
 /// Another content under a known identity.
@@ -153,6 +173,8 @@ pub struct ConflictView {
     pub first_at: Timestamp,
     /// When it came last.
     pub last_at: Timestamp,
+    /// What was decided about it, oldest first; empty: nothing yet.
+    pub decisions: Vec<DecisionView>,
 }
 
 /// One delivery that did not make its event.
@@ -222,6 +244,44 @@ pub trait Store: Send + Sync {
     /// # Errors
     /// `Unavailable`, `Corrupt`.
     async fn stats(&self, filter: Filter) -> Result<Stats, StoreError>;
+    /// One page of deliveries, every handing-over, highest number first.
+    ///
+    /// Of the filter, sources, verdicts, types, times (of reception) and reasons (codes of refusals) are asked.
+    ///
+    /// # Errors
+    /// `Invalid` (`cursor_unknown`): the request's place was not given by this list. `Unavailable`, `Corrupt`.
+    async fn deliveries(&self, filter: Filter, request: ListRequest) -> Result<Page<DeliverySummary>, StoreError>;
+
+    /// One page of conflicts, newest first, by when their content came first.
+    ///
+    /// Of the filter, sources, types, times (of the first reception) and whether they are undecided are asked.
+    ///
+    /// # Errors
+    /// `Invalid` (`cursor_unknown`), `Unavailable`, `Corrupt`.
+    async fn conflicts(
+        &self,
+        filter: Filter,
+        request: ListRequest,
+        texts: Texts,
+    ) -> Result<Page<ConflictSummary>, StoreError>;
+
+    /// One page of attempts that went wrong (`error`, `crashed`, `timed_out`, `lease_lost`), the one that began last first.
+    ///
+    /// Of the filter, sources, types, times (when the attempt ended) and reasons (classes of errors) are asked.
+    ///
+    /// # Errors
+    /// `Invalid` (`cursor_unknown`), `Unavailable`, `Corrupt`.
+    async fn attempts(&self, filter: Filter, request: ListRequest) -> Result<Page<AttemptView>, StoreError>;
+
+    /// What arrived after a place, in the order in which it was committed: each delivery once, and none that is committed
+    /// later before it. A call never waits for something to arrive.
+    ///
+    /// The filter is asked as by [`deliveries`](Self::deliveries). Where it lets little through, a call may find nothing and
+    /// say that there is more.
+    ///
+    /// # Errors
+    /// `Invalid` (`cursor_unknown`), `Unavailable`, `Corrupt`.
+    async fn follow(&self, filter: Filter, from: FollowFrom) -> Result<Followed, StoreError>;
 }
 
 /// What a caller can do about an error.

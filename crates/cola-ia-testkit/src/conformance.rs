@@ -13,6 +13,7 @@ mod content;
 mod histories;
 mod identity;
 mod jobs;
+mod lists;
 mod ops;
 mod previews;
 mod refusals;
@@ -31,7 +32,7 @@ pub struct Case {
 
 /// All cases, in an order in which the first failure is likely the cause of the others.
 pub fn cases() -> impl Iterator<Item = &'static Case> {
-    let areas: [&'static [Case]; 12] = [
+    let areas: [&'static [Case]; 13] = [
         verdicts::CASES,
         histories::CASES,
         identity::CASES,
@@ -42,6 +43,7 @@ pub fn cases() -> impl Iterator<Item = &'static Case> {
         previews::CASES,
         jobs::CASES,
         stats::CASES,
+        lists::CASES,
         reopening::CASES,
         concurrency::CASES,
     ];

@@ -13,7 +13,8 @@ use cola_ia_core::event::Source;
 use cola_ia_core::filter::Filter;
 use cola_ia_core::intake::{DeliveryNumber, Intake, Refusal, RefusalCode};
 use cola_ia_core::store::{
-    Accepted, EventHistory, JobPage, JobSummary, OpId, PageRequest, Preview, Stats, Store, StoreError,
+    Accepted, ConflictSummary, Cursor, DeliverySummary, EventHistory, FollowFrom, Followed, JobPage, JobSummary,
+    ListRequest, OpId, Page, PageRequest, Preview, Stats, Store, StoreError, Texts,
 };
 
 use crate::clock::{ManualClock, SeededEntropy};
@@ -225,6 +226,51 @@ impl Scratch {
         }
     }
 
+    /// [`Store::deliveries`].
+    ///
+    /// # Errors
+    /// The store's.
+    pub fn deliveries(&self, filter: Filter, request: ListRequest) -> Result<Page<DeliverySummary>, StoreError> {
+        block_on(self.store().deliveries(filter, request))
+    }
+
+    /// All deliveries that the filter lets through, newest first, in pages of `limit`.
+    ///
+    /// # Errors
+    /// The store's; or the pages have no end.
+    pub fn all_deliveries(&self, filter: &Filter, limit: u32) -> Result<Vec<DeliverySummary>, Failure> {
+        walk(|after| self.deliveries(filter.clone(), ListRequest { after, limit }))
+    }
+
+    /// [`Store::conflicts`].
+    ///
+    /// # Errors
+    /// The store's.
+    pub fn conflicts(
+        &self,
+        filter: Filter,
+        request: ListRequest,
+        texts: Texts,
+    ) -> Result<Page<ConflictSummary>, StoreError> {
+        block_on(self.store().conflicts(filter, request, texts))
+    }
+
+    /// All conflicts that the filter lets through, newest first, in pages of `limit`.
+    ///
+    /// # Errors
+    /// The store's; or the pages have no end.
+    pub fn all_conflicts(&self, filter: &Filter, limit: u32, texts: Texts) -> Result<Vec<ConflictSummary>, Failure> {
+        walk(|after| self.conflicts(filter.clone(), ListRequest { after, limit }, texts))
+    }
+
+    /// [`Store::follow`].
+    ///
+    /// # Errors
+    /// The store's.
+    pub fn follow(&self, filter: Filter, from: FollowFrom) -> Result<Followed, StoreError> {
+        block_on(self.store().follow(filter, from))
+    }
+
     /// All refusals that the store recorded, by number.
     ///
     /// # Errors
@@ -232,6 +278,21 @@ impl Scratch {
     pub fn refusals(&self) -> Result<Vec<RecordedRefusal>, Failure> {
         self.place.refusals()
     }
+}
+
+/// All items of a list, page by page.
+fn walk<T>(page: impl Fn(Option<Cursor>) -> Result<Page<T>, StoreError>) -> Result<Vec<T>, Failure> {
+    let (mut all, mut after) = (Vec::new(), None);
+    // Far more pages than a test has.
+    for _ in 0..100_000 {
+        let found = page(after)?;
+        all.extend(found.items);
+        after = found.next;
+        if after.is_none() {
+            return Ok(all);
+        }
+    }
+    Err(format!("the pages have no end: {after:?}").into())
 }
 
 /// How long a store may take for one answer before [`block_on`] calls it lost. Far beyond what any test needs.

@@ -14,12 +14,16 @@ use cola_ia_core::intake::{DeliveryNumber, EventNumber, Intake};
 use cola_ia_core::job::JobState;
 use cola_ia_core::limits::BATCH_MAX_EVENTS;
 use cola_ia_core::store::{
-    Accepted, ConflictView, DeliveryView, ErrorKind, EventHistory, HISTORY_MAX, JobPage, JobSummary, OpId, PageRequest,
-    Preview, Receipt, Stats, Store, StoreError,
+    Accepted, AttemptView, ConflictSummary, ConflictView, Cursor, DeliverySummary, DeliveryView, ErrorKind,
+    EventHistory, FollowFrom, Followed, HISTORY_MAX, JobPage, JobSummary, ListRequest, OpId, Page, PageRequest,
+    Preview, Receipt, Stats, Store, StoreError, Texts,
 };
 use cola_ia_core::verdict::Verdict;
 
+mod lists;
 mod stats;
+
+pub(crate) use lists::summary as delivery_summary;
 
 use crate::clock::{ManualClock, SeededEntropy};
 use crate::harness::{Backend, Failure, Place, RecordedRefusal};
@@ -76,6 +80,8 @@ struct Memory {
     events: BTreeMap<(Source, EventId), Event>,
     refusals: Vec<RecordedRefusal>,
     received: Vec<stats::Received>,
+    /// Every delivery, in the order of arrival.
+    log: Vec<DeliverySummary>,
 }
 
 #[derive(Debug)]
@@ -89,6 +95,12 @@ struct Event {
 }
 
 impl Memory {
+    fn take(&mut self, member: &Intake, received_at: Timestamp) -> Receipt {
+        let receipt = self.judge(member, received_at);
+        self.log.push(lists::summary(member, &receipt, received_at));
+        receipt
+    }
+
     fn judge(&mut self, member: &Intake, received_at: Timestamp) -> Receipt {
         self.last_number += 1;
         let number = DeliveryNumber(self.last_number);
@@ -170,6 +182,7 @@ impl Event {
             count: 1,
             first_at: received_at,
             last_at: received_at,
+            decisions: Vec::new(),
         });
         number
     }
@@ -180,9 +193,15 @@ impl Event {
             job: self.job.clone(),
             text: Some(self.content.text().to_owned()),
             fingerprint: self.content.fingerprint(),
+            changed_at: None,
+            worker: None,
+            lease_until: None,
+            revisions: Vec::new(),
             duplicates: duplicates as u64,
             conflicts: self.conflicts.iter().take(HISTORY_MAX).cloned().collect(),
             deliveries: self.later.iter().rev().take(HISTORY_MAX).cloned().collect(),
+            attempts: Vec::new(),
+            effects: Vec::new(),
         }
     }
 }
@@ -202,7 +221,7 @@ impl Store for ModelStore {
             };
         }
         let received_at = self.clock.now();
-        let receipts: Vec<Receipt> = batch.iter().map(|member| memory.judge(member, received_at)).collect();
+        let receipts: Vec<Receipt> = batch.iter().map(|member| memory.take(member, received_at)).collect();
         memory.received.extend(batch.iter().zip(&receipts).map(|(member, receipt)| stats::Received {
             member: member.clone(),
             verdict: receipt.verdict,
@@ -247,5 +266,32 @@ impl Store for ModelStore {
 
     async fn stats(&self, filter: Filter) -> Result<Stats, StoreError> {
         Ok(stats::stats(&self.memory.lock(), &filter))
+    }
+
+    async fn deliveries(&self, filter: Filter, request: ListRequest) -> Result<Page<DeliverySummary>, StoreError> {
+        self.memory.lock().deliveries(&filter, &request)
+    }
+
+    async fn conflicts(
+        &self,
+        filter: Filter,
+        request: ListRequest,
+        texts: Texts,
+    ) -> Result<Page<ConflictSummary>, StoreError> {
+        self.memory.lock().conflicts(&filter, &request, texts)
+    }
+
+    async fn attempts(&self, _filter: Filter, request: ListRequest) -> Result<Page<AttemptView>, StoreError> {
+        if let Some(Cursor(after)) = request.after
+            && after.parse::<i64>().is_err()
+        {
+            return Err(StoreError::new(ErrorKind::Invalid, "cursor_unknown").with("cursor", after));
+        }
+        // No verb makes an attempt yet.
+        Ok(Page { items: Vec::new(), next: None })
+    }
+
+    async fn follow(&self, filter: Filter, from: FollowFrom) -> Result<Followed, StoreError> {
+        self.memory.lock().follow(&filter, &from)
     }
 }

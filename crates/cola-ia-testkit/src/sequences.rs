@@ -15,7 +15,10 @@ use cola_ia_core::event::{Delivery, Source};
 use cola_ia_core::filter::Filter;
 use cola_ia_core::intake::{DeliveryNumber, EventNumber, Intake, Refusal, RefusalCode};
 use cola_ia_core::job::JobState;
-use cola_ia_core::store::{Accepted, ErrorKind, EventHistory, JobPage, OpId, PageRequest, Preview, Stats, StoreError};
+use cola_ia_core::store::{
+    Accepted, ConflictSummary, Cursor, DeliverySummary, ErrorKind, EventHistory, FollowFrom, JobPage, OpId,
+    PageRequest, Preview, Stats, StoreError, Texts,
+};
 use cola_ia_core::verdict::Verdict;
 use proptest::collection::vec;
 use proptest::prelude::{Just, Strategy, any, prop_oneof};
@@ -97,6 +100,19 @@ pub enum Step {
         /// Below 0: later than now.
         until: Option<i64>,
     },
+    /// All deliveries and all conflicts that a filter lets through.
+    List {
+        /// A place in [`SOURCES`].
+        source: Option<usize>,
+        /// Empty: any.
+        verdicts: Vec<Verdict>,
+        /// Received so many microseconds before the present or later.
+        since: Option<i64>,
+        /// The limit of each page.
+        limit: u32,
+    },
+    /// What arrived since the last time.
+    Follow,
     /// Moves the clock, backwards if negative.
     Clock(i64),
     /// Closes the store and opens it again.
@@ -182,6 +198,14 @@ fn step() -> impl Strategy<Value = Step> {
     });
     let ago = || prop_oneof![1 => Just(None), 2 => (-90_i64..240).prop_map(Some)];
     let counted = (in_source(), ago(), ago()).prop_map(|(source, since, until)| Step::Stats { source, since, until });
+    let verdicts = vec((0..Verdict::ALL.len()).prop_map(|verdict| Verdict::ALL[verdict]), 0..3);
+    let since = prop_oneof![2 => Just(None), 1 => (0_i64..30_000_000).prop_map(Some)];
+    let list = (in_source(), verdicts, since, 0_u32..6).prop_map(|(source, verdicts, since, limit)| Step::List {
+        source,
+        verdicts,
+        since,
+        limit,
+    });
     let earlier = || any::<u16>().prop_map(usize::from);
     prop_oneof![
         8 => vec(member(), 0..8).prop_map(Step::Accept),
@@ -192,14 +216,16 @@ fn step() -> impl Strategy<Value = Step> {
         2 => page,
         1 => (in_source(), 1_u32..5).prop_map(|(source, limit)| Step::Walk(source, limit)),
         2 => counted,
+        2 => list,
+        2 => Just(Step::Follow),
         2 => (-5_000_000_i64..20_000_000).prop_map(Step::Clock),
         1 => Just(Step::Reopen),
     ]
 }
 
-/// Sequences of 1 to 24 steps.
+/// Sequences of 1 to 28 steps.
 pub fn steps() -> impl Strategy<Value = Vec<Step>> {
-    vec(step(), 1..25)
+    vec(step(), 1..29)
 }
 
 /// What the sequences of one comparison did, so that a test can tell whether they tried anything.
@@ -303,6 +329,7 @@ enum Answer {
     Events(Vec<EventHistory>),
     Pages(Vec<JobPage>),
     Stats(Box<Stats>),
+    Listed(Vec<DeliverySummary>, Vec<ConflictSummary>),
     Refused(ErrorKind, &'static str),
     Nothing,
 }
@@ -314,6 +341,7 @@ struct Holdings {
     events: Vec<EventHistory>,
     refusals: Vec<RecordedRefusal>,
     stats: Stats,
+    listed: Answer,
 }
 
 impl From<StoreError> for Answer {
@@ -333,11 +361,19 @@ struct Side {
     /// The numbers that the store gave, in the order in which it gave them.
     numbers: Vec<i64>,
     verdicts: Vec<Verdict>,
+    /// Where it was followed to.
+    followed: Option<Cursor>,
 }
 
 impl Side {
     fn new(backend: &dyn Backend) -> Result<Self, Failure> {
-        Ok(Self { name: backend.name(), scratch: Scratch::new(backend)?, numbers: Vec::new(), verdicts: Vec::new() })
+        Ok(Self {
+            name: backend.name(),
+            scratch: Scratch::new(backend)?,
+            numbers: Vec::new(),
+            verdicts: Vec::new(),
+            followed: None,
+        })
     }
 
     fn last_verdicts(&self) -> &[Verdict] {
@@ -404,6 +440,23 @@ impl Side {
                 };
                 self.scratch.stats(filter).map(|stats| Answer::Stats(Box::new(stats)))
             }
+            Step::List { source: in_source, verdicts, since, limit } => {
+                let now = self.scratch.clock().now().as_micros();
+                let filter = Filter {
+                    sources: named(*in_source).into_iter().collect(),
+                    verdicts: verdicts.clone(),
+                    since: since.map(|before| Timestamp::from_micros(now - before)),
+                    ..Filter::default()
+                };
+                return self.listed(&filter, *limit);
+            }
+            Step::Follow => {
+                let from = self.followed.take().map_or(FollowFrom::Latest(0), FollowFrom::After);
+                let found = self.scratch.follow(Filter::default(), from)?;
+                self.followed = Some(found.cursor);
+                let items = found.items.into_iter().map(|delivery| self.renamed_delivery(delivery)).collect();
+                return Ok(Answer::Listed(items, Vec::new()));
+            }
             Step::Clock(micros) => {
                 self.scratch.clock().advance(*micros);
                 Ok(Answer::Nothing)
@@ -442,7 +495,30 @@ impl Side {
             refusal.number = DeliveryNumber(self.place(refusal.number.0));
         }
         let stats = self.scratch.stats(Filter::default())?;
-        Ok(Holdings { jobs: self.walk(None, 1_000)?, events, refusals, stats })
+        Ok(Holdings {
+            jobs: self.walk(None, 1_000)?,
+            events,
+            refusals,
+            listed: self.listed(&Filter::default(), 7)?,
+            stats,
+        })
+    }
+
+    /// All deliveries and all conflicts that the filter lets through.
+    fn listed(&self, filter: &Filter, limit: u32) -> Result<Answer, Failure> {
+        let deliveries = self.scratch.all_deliveries(filter, limit)?;
+        let mut conflicts = self.scratch.all_conflicts(filter, limit, Texts::Bring)?;
+        for conflict in &mut conflicts {
+            conflict.event = self.event_place(conflict.event);
+        }
+        let deliveries = deliveries.into_iter().map(|delivery| self.renamed_delivery(delivery)).collect();
+        Ok(Answer::Listed(deliveries, conflicts))
+    }
+
+    fn renamed_delivery(&self, mut delivery: DeliverySummary) -> DeliverySummary {
+        delivery.number = DeliveryNumber(self.place(delivery.number.0));
+        delivery.event = delivery.event.map(|event| self.event_place(event));
+        delivery
     }
 
     /// The place of a number from 1, or `i64::MIN` for one that the store never gave.

@@ -8,6 +8,7 @@ use cola_ia_core::store::{ConflictView, DeliveryView, EventHistory, JobSummary};
 use serde::{Deserialize, Serialize};
 
 use crate::VERSION;
+use crate::lists::{Attempt, Decision, Effect, Revision, late_ms};
 
 /// A job and the identity of its event: a line of `jobs --json`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -78,6 +79,18 @@ pub struct Event<'a> {
     pub text: Option<Cow<'a, str>>,
     /// SHA-256 of the content that entered.
     pub fingerprint: String,
+    /// How long after the provider's time it was received, in milliseconds.
+    pub late_ms: Option<i64>,
+    /// When the job changed last; `null` while it is as it was born.
+    pub changed_at: Option<String>,
+    /// While the job is running: who holds its lease.
+    #[serde(borrow)]
+    pub worker: Option<Cow<'a, str>>,
+    /// While the job is running: until when.
+    pub lease_until: Option<String>,
+    /// The other contents that a person accepted, by number; at most 100.
+    #[serde(borrow)]
+    pub revisions: Vec<Revision<'a>>,
     /// How often the same content was delivered again.
     pub duplicates: u64,
     /// The other contents that came under this identity, by number; at most 100.
@@ -86,6 +99,12 @@ pub struct Event<'a> {
     /// The latest deliveries after the first, newest first; at most 100.
     #[serde(borrow)]
     pub deliveries: Vec<Delivery<'a>>,
+    /// The latest attempts of the job, newest first; at most 100.
+    #[serde(borrow)]
+    pub attempt_log: Vec<Attempt<'a>>,
+    /// The latest effects of the job, newest first; at most 100.
+    #[serde(borrow)]
+    pub effects: Vec<Effect<'a>>,
 }
 
 impl<'a> Event<'a> {
@@ -95,9 +114,16 @@ impl<'a> Event<'a> {
             job: Job::new(&history.job),
             text: history.text.as_deref().map(Cow::Borrowed),
             fingerprint: history.fingerprint.to_string(),
+            late_ms: late_ms(history.job.received_at, history.job.time),
+            changed_at: history.changed_at.map(Timestamp::to_rfc3339),
+            worker: history.worker.as_deref().map(Cow::Borrowed),
+            lease_until: history.lease_until.map(Timestamp::to_rfc3339),
+            revisions: history.revisions.iter().map(Revision::new).collect(),
             duplicates: history.duplicates,
             conflicts: history.conflicts.iter().map(Conflict::new).collect(),
             deliveries: history.deliveries.iter().map(Delivery::new).collect(),
+            attempt_log: history.attempts.iter().map(Attempt::new).collect(),
+            effects: history.effects.iter().map(Effect::new).collect(),
         }
     }
 }
@@ -118,6 +144,9 @@ pub struct Conflict<'a> {
     pub first_at: String,
     /// When it came last.
     pub last_at: String,
+    /// What was decided about it, oldest first; empty: nothing yet.
+    #[serde(borrow)]
+    pub decisions: Vec<Decision<'a>>,
 }
 
 impl<'a> Conflict<'a> {
@@ -129,6 +158,7 @@ impl<'a> Conflict<'a> {
             count: conflict.count,
             first_at: conflict.first_at.to_rfc3339(),
             last_at: conflict.last_at.to_rfc3339(),
+            decisions: conflict.decisions.iter().map(Decision::new).collect(),
         }
     }
 }
@@ -145,6 +175,8 @@ pub struct Delivery<'a> {
     pub received_at: String,
     /// When it happened at the provider, as this delivery says.
     pub time: Option<String>,
+    /// How long after that it was received, in milliseconds.
+    pub late_ms: Option<i64>,
     /// The number of the conflict that it belongs to.
     pub conflict: Option<u32>,
     /// Where it was read; only kept for a conflict.
@@ -159,6 +191,7 @@ impl<'a> Delivery<'a> {
             verdict: Cow::Borrowed(delivery.verdict.as_str()),
             received_at: delivery.received_at.to_rfc3339(),
             time: delivery.time.map(Timestamp::to_rfc3339),
+            late_ms: late_ms(delivery.received_at, delivery.time),
             conflict: delivery.conflict,
             origin: delivery.origin.as_deref().map(Cow::Borrowed),
         }

@@ -14,11 +14,13 @@
 mod add;
 mod config;
 mod jobs;
+mod lists;
 mod stats;
 
 pub use add::{Entered, Refused};
 pub use config::SettingLine;
 pub use jobs::{Conflict, Delivery, Event, Job};
+pub use lists::{Attempt, ConflictLine, Decision, DeliveryLine, Effect, ErrorLine, FailedAttempt, Revision};
 pub use stats::{JobCounts, LatenessOf, StatsLine};
 
 /// The version of every shape here, its field `v`.

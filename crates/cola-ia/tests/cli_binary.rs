@@ -21,11 +21,15 @@ use cola_ia_core::job::JobState;
 use cola_ia_core::store::{ErrorKind, StoreError};
 use common::{BOTH, Place};
 
-const COMMANDS: [&[&str]; 12] = [
+const COMMANDS: [&[&str]; 16] = [
     &[],
     &["init"],
     &["add"],
     &["jobs"],
+    &["deliveries"],
+    &["conflicts"],
+    &["errors"],
+    &["tail"],
     &["show"],
     &["stats"],
     &["config"],

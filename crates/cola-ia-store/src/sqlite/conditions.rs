@@ -56,9 +56,9 @@ impl Conditions {
         }
     }
 
-    /// How many there are.
-    pub(super) fn len(&self) -> usize {
-        self.conditions.len()
+    /// Whether everything is let through.
+    pub(super) fn is_empty(&self) -> bool {
+        self.conditions.is_empty()
     }
 
     /// What stands behind `WHERE`.

@@ -2,11 +2,11 @@
 
 use cola_ia_core::event::{Fingerprint, Source};
 use cola_ia_core::intake::DeliveryNumber;
-use cola_ia_core::store::{ConflictView, DeliveryView, EventHistory, HISTORY_MAX};
+use cola_ia_core::store::{ConflictView, DeliveryView, EventHistory, HISTORY_MAX, RevisionView};
 use rusqlite::Connection;
 
 use super::reader::Sight;
-use super::{accept, preview, row};
+use super::{accept, attempts, conflicts, preview, row};
 
 /// See [`Store::find_events`](cola_ia_core::store::Store::find_events).
 pub(super) fn find_events(sight: &Sight<'_>, source: Option<&Source>, id: &str) -> rusqlite::Result<Vec<EventHistory>> {
@@ -29,27 +29,68 @@ pub(super) fn find_events(sight: &Sight<'_>, source: Option<&Source>, id: &str) 
 
 fn history(connection: &Connection, event: i64) -> rusqlite::Result<EventHistory> {
     let columns = row::JOB_COLUMNS_LEN;
-    let sql = format!("SELECT {}, e.fingerprint, e.text FROM {} WHERE j.event = ?1", row::JOB_COLUMNS, row::JOB_TABLES);
-    let (job, fingerprint, text) = connection
-        .prepare_cached(&sql)?
-        .query_row([event], |row| Ok((row::job(row)?, Fingerprint(row.get(columns)?), row.get(columns + 1)?)))?;
+    let sql = format!(
+        "SELECT {}, e.fingerprint, e.text, j.changed_at, CASE j.state WHEN 'running' THEN j.worker END,
+                CASE j.state WHEN 'running' THEN j.lease_until END
+         FROM jobs j {} WHERE j.event = ?1",
+        row::JOB_COLUMNS,
+        row::JOB_JOINS,
+    );
+    let mut history = connection.prepare_cached(&sql)?.query_row([event], |row| {
+        Ok(EventHistory {
+            job: row::job(row)?,
+            fingerprint: Fingerprint(row.get(columns)?),
+            text: row.get(columns + 1)?,
+            changed_at: row::maybe_time(row, columns + 2)?,
+            worker: row.get(columns + 3)?,
+            lease_until: row::maybe_time(row, columns + 4)?,
+            duplicates: 0,
+            revisions: Vec::new(),
+            conflicts: Vec::new(),
+            deliveries: Vec::new(),
+            attempts: Vec::new(),
+            effects: Vec::new(),
+        })
+    })?;
+    // Counted in the index alone: an id that somebody sends a million times has a million rows. What did not make the event
+    // and is no conflict is a duplicate.
     let duplicates: i64 = connection
-        .prepare_cached("SELECT count(*) FROM deliveries WHERE event = ?1 AND verdict = 'duplicate'")?
+        .prepare_cached(
+            "SELECT (SELECT count(*) FROM deliveries WHERE event = ?1)
+                  - (SELECT coalesce(sum(count), 0) FROM conflicts WHERE event = ?1)",
+        )?
         .query_row([event], |row| row.get(0))?;
-    Ok(EventHistory {
-        job,
-        text,
-        fingerprint,
-        duplicates: duplicates as u64,
-        conflicts: conflicts(connection, event)?,
-        deliveries: deliveries(connection, event)?,
-    })
+    history.duplicates = duplicates.max(0) as u64;
+    history.revisions = revisions(connection, event)?;
+    history.conflicts = conflicts(connection, event)?;
+    history.deliveries = deliveries(connection, event)?;
+    history.attempts = attempts::of_event(connection, event)?;
+    history.effects = attempts::effects_of(connection, event)?;
+    Ok(history)
+}
+
+fn revisions(connection: &Connection, event: i64) -> rusqlite::Result<Vec<RevisionView>> {
+    connection
+        .prepare_cached(
+            "SELECT number, fingerprint, accepted_at, conflict, text FROM revisions
+             WHERE event = ?1 ORDER BY number LIMIT ?2",
+        )?
+        .query_map((event, HISTORY_MAX as i64), |row| {
+            Ok(RevisionView {
+                number: row.get(0)?,
+                fingerprint: Fingerprint(row.get(1)?),
+                accepted_at: row::time(row, 2)?,
+                conflict: row.get(3)?,
+                text: row.get(4)?,
+            })
+        })?
+        .collect()
 }
 
 fn conflicts(connection: &Connection, event: i64) -> rusqlite::Result<Vec<ConflictView>> {
     connection
         .prepare_cached(
-            "SELECT number, fingerprint, text, count, first_at, last_at FROM conflicts
+            "SELECT number, fingerprint, text, count, first_at, last_at, decision, decided_at, note FROM conflicts
              WHERE event = ?1 ORDER BY number LIMIT ?2",
         )?
         .query_map((event, HISTORY_MAX as i64), |row| {
@@ -60,6 +101,7 @@ fn conflicts(connection: &Connection, event: i64) -> rusqlite::Result<Vec<Confli
                 count: row.get::<_, i64>(3)? as u64,
                 first_at: row::time(row, 4)?,
                 last_at: row::time(row, 5)?,
+                decisions: conflicts::decision(row, 6)?.into_iter().collect(),
             })
         })?
         .collect()

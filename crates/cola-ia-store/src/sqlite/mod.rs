@@ -4,12 +4,16 @@
 //! it (`file`); a new store is made whole and then linked into place (`create`).
 
 mod accept;
+mod attempts;
 mod checkpoint;
 mod conditions;
+mod conflicts;
 mod connection;
 mod copy;
 mod counters;
 mod create;
+mod cursor;
+mod deliveries;
 mod error;
 mod file;
 pub mod filesystem;
@@ -17,6 +21,8 @@ mod find_events;
 mod identities;
 mod jobs;
 mod migrate;
+#[cfg(test)]
+mod plans;
 mod preview;
 mod reader;
 mod row;
@@ -39,7 +45,8 @@ use cola_ia_core::event::Source;
 use cola_ia_core::filter::Filter;
 use cola_ia_core::intake::Intake;
 use cola_ia_core::store::{
-    Accepted, ErrorKind, EventHistory, JobPage, OpId, PageRequest, Preview, Stats, Store, StoreError,
+    Accepted, AttemptView, ConflictSummary, DeliverySummary, ErrorKind, EventHistory, FollowFrom, Followed, JobPage,
+    ListRequest, OpId, Page, PageRequest, Preview, Stats, Store, StoreError, Texts,
 };
 use rusqlite::Connection;
 
@@ -279,5 +286,35 @@ impl Store for SqliteStore {
 
     async fn stats(&self, filter: Filter) -> Result<Stats, StoreError> {
         self.reader.call(move |sight| stats::stats(sight, &filter)).await
+    }
+
+    async fn deliveries(&self, filter: Filter, request: ListRequest) -> Result<Page<DeliverySummary>, StoreError> {
+        let below = request.after.as_ref().map(cursor::number).transpose()?;
+        self.reader.call(move |sight| deliveries::deliveries(sight, &filter, below, request.limit)).await
+    }
+
+    async fn conflicts(
+        &self,
+        filter: Filter,
+        request: ListRequest,
+        texts: Texts,
+    ) -> Result<Page<ConflictSummary>, StoreError> {
+        let after = request.after.as_ref().map(cursor::numbers).transpose()?;
+        self.reader.call(move |sight| conflicts::conflicts(sight, &filter, after, request.limit, texts)).await
+    }
+
+    async fn attempts(&self, filter: Filter, request: ListRequest) -> Result<Page<AttemptView>, StoreError> {
+        let below = request.after.as_ref().map(cursor::number).transpose()?;
+        self.reader.call(move |sight| attempts::attempts(sight, &filter, below, request.limit)).await
+    }
+
+    async fn follow(&self, filter: Filter, from: FollowFrom) -> Result<Followed, StoreError> {
+        match from {
+            FollowFrom::Latest(count) => self.reader.call(move |sight| deliveries::latest(sight, &filter, count)).await,
+            FollowFrom::After(place) => {
+                let after = cursor::number(&place)?;
+                self.reader.call(move |sight| deliveries::follow(sight, &filter, after)).await
+            }
+        }
     }
 }

@@ -30,17 +30,21 @@ pub(super) const JOB_COLUMNS: &str = "e.seq, s.name, e.id, e.type, e.time, e.rec
 /// Number of [`JOB_COLUMNS`].
 pub(super) const JOB_COLUMNS_LEN: usize = 12;
 
-/// The tables of [`JOB_COLUMNS`]. Outer joins: where damage took an event or a source, its job is an error and not left out.
-pub(super) const JOB_TABLES: &str =
-    "jobs j LEFT JOIN events e ON e.seq = j.event LEFT JOIN sources s ON s.source = e.source";
+/// What is joined to `jobs j` for [`JOB_COLUMNS`]. Outer joins: where damage took an event or a source, its job is an error
+/// and not left out.
+pub(super) const JOB_JOINS: &str = "LEFT JOIN events e ON e.seq = j.event LEFT JOIN sources s ON s.source = e.source";
+
+/// The name of a source.
+pub(super) fn source(name: &str) -> rusqlite::Result<Source> {
+    Source::new(name).map_err(|_| unexpected("source", name))
+}
 
 /// A job from the first columns of a row.
 pub(super) fn job(row: &Row<'_>) -> rusqlite::Result<JobSummary> {
-    let source: String = row.get(1)?;
     let state: String = row.get(6)?;
     Ok(JobSummary {
         event: EventNumber(row.get(0)?),
-        source: Source::new(&source).map_err(|_| unexpected("source", &source))?,
+        source: source(row.get_ref(1)?.as_str()?)?,
         id: row.get(2)?,
         event_type: row.get::<_, Option<String>>(3)?.and_then(|name| EventType::new(name).ok()),
         time: maybe_time(row, 4)?,

@@ -15,7 +15,8 @@ use cola_ia_core::job::JobState;
 use cola_ia_core::lateness::Lateness;
 use cola_ia_core::limits::{BATCH_MAX_EVENTS, TEXT_MAX_BYTES_CEILING};
 use cola_ia_core::store::{
-    Accepted, ErrorKind, EventHistory, JobPage, OpId, PageRequest, Preview, Stats, StatsGroup, Store, StoreError,
+    Accepted, AttemptView, ConflictSummary, Cursor, DeliverySummary, ErrorKind, EventHistory, FollowFrom, Followed,
+    JobPage, ListRequest, OpId, Page, PageRequest, Preview, Stats, StatsGroup, Store, StoreError, Texts,
 };
 use cola_ia_core::verdict::Verdict;
 use cola_ia_testkit::clock::{ManualClock, SeededEntropy};
@@ -111,6 +112,22 @@ mistakes! {
     SourceFilterIsAPrefix,
     IgnoresStateFilter,
     FiltersAfterPaging,
+    IgnoresTypeFilter,
+    // Lists.
+    ListsNoRefused,
+    IgnoresVerdictFilter,
+    TimesIncludeTheirEnd,
+    DeliveriesByOffset,
+    EndsAtAShortPage,
+    SortsConflictsByEvent,
+    IgnoresUndecided,
+    BringsNoTexts,
+    BringsAnyTexts,
+    FollowsNewestFirst,
+    FollowsFromTheTop,
+    FollowsFromTheLastMatch,
+    NeverRewinds,
+    TakesAnyPlace,
     // Counts.
     CountsFromOne,
     MixesUpVerdicts,
@@ -213,6 +230,12 @@ struct Wrong {
 /// Long enough for other callers to come between.
 fn let_others_in() {
     thread::sleep(Duration::from_millis(1));
+}
+
+/// The place of a request, where it is one that the model takes.
+fn any_place(mut request: ListRequest) -> ListRequest {
+    request.after = request.after.filter(|after| after.0.parse::<i64>().is_ok());
+    request
 }
 
 fn every_job() -> PageRequest {
@@ -478,6 +501,96 @@ impl Wrong {
         Ok(found)
     }
 
+    async fn spoilt_deliveries(
+        &self,
+        mut filter: Filter,
+        request: ListRequest,
+    ) -> Result<Page<DeliverySummary>, StoreError> {
+        match self.mistake {
+            Mistake::IgnoresVerdictFilter => filter.verdicts.clear(),
+            Mistake::TimesIncludeTheirEnd => {
+                filter.until = filter.until.map(|until| Timestamp::from_micros(until.as_micros() + 1));
+            }
+            Mistake::TakesAnyPlace => return self.model.deliveries(filter, any_place(request)).await,
+            Mistake::DeliveriesByOffset => {
+                let skip = request.after.as_ref().map_or(0, |after| after.0.parse().unwrap_or(0));
+                let everything = ListRequest { after: None, limit: 1_000 };
+                let mut page = self.model.deliveries(filter, everything).await?;
+                let end = page.items.len().min(skip + request.limit.clamp(1, 1_000) as usize);
+                page.next = (end < page.items.len()).then(|| Cursor(end.to_string()));
+                page.items = page.items[skip.min(end)..end].to_vec();
+                return Ok(page);
+            }
+            _ => {}
+        }
+        let is_filtered = !filter.is_empty();
+        let mut page = self.model.deliveries(filter, request).await?;
+        match self.mistake {
+            Mistake::ListsNoRefused => page.items.retain(|delivery| delivery.verdict != Verdict::Invalid),
+            // Of the newest hundred, as if no more had been looked at.
+            Mistake::EndsAtAShortPage if is_filtered => {
+                let newest = self.model.follow(Filter::default(), FollowFrom::Latest(100)).await?.items;
+                page.items.retain(|delivery| newest.contains(delivery));
+                page.next = None;
+            }
+            _ => {}
+        }
+        Ok(page)
+    }
+
+    async fn spoilt_conflicts(
+        &self,
+        mut filter: Filter,
+        mut request: ListRequest,
+        texts: Texts,
+    ) -> Result<Page<ConflictSummary>, StoreError> {
+        match self.mistake {
+            Mistake::IgnoresUndecided => filter.undecided = None,
+            Mistake::TimesIncludeTheirEnd => {
+                filter.until = filter.until.map(|until| Timestamp::from_micros(until.as_micros() + 1));
+            }
+            Mistake::TakesAnyPlace => request.after = None,
+            _ => {}
+        }
+        // Whose texts are not counted, a page is never full of them.
+        let texts = if self.mistake == Mistake::BringsAnyTexts { Texts::Leave } else { texts };
+        let mut page = self.model.conflicts(filter, request, texts).await?;
+        match self.mistake {
+            Mistake::SortsConflictsByEvent => page.items.sort_by_key(|conflict| std::cmp::Reverse(conflict.event)),
+            Mistake::BringsNoTexts => page.items.iter_mut().for_each(|conflict| conflict.texts = None),
+            _ => {}
+        }
+        Ok(page)
+    }
+
+    async fn spoilt_attempts(&self, filter: Filter, request: ListRequest) -> Result<Page<AttemptView>, StoreError> {
+        let request = if self.mistake == Mistake::TakesAnyPlace { any_place(request) } else { request };
+        self.model.attempts(filter, request).await
+    }
+
+    async fn spoilt_follow(&self, filter: Filter, from: FollowFrom) -> Result<Followed, StoreError> {
+        let mut found = match (self.mistake, from) {
+            (Mistake::TakesAnyPlace, FollowFrom::After(place)) if place.0.parse::<i64>().is_err() => {
+                self.model.follow(filter, FollowFrom::Latest(0)).await?
+            }
+            (Mistake::FollowsFromTheTop, from) => {
+                let mut found = self.model.follow(filter.clone(), from).await?;
+                found.cursor = self.model.follow(filter, FollowFrom::Latest(0)).await?.cursor;
+                found
+            }
+            (_, from) => self.model.follow(filter, from).await?,
+        };
+        match self.mistake {
+            Mistake::FollowsNewestFirst => found.items.reverse(),
+            Mistake::FollowsFromTheLastMatch => {
+                found.cursor = found.items.last().map_or(Cursor("0".into()), |last| Cursor(last.number.0.to_string()));
+            }
+            Mistake::NeverRewinds => found.rewound = false,
+            _ => {}
+        }
+        Ok(found)
+    }
+
     async fn page_by_offset(&self, filter: Filter, page: PageRequest) -> Result<JobPage, StoreError> {
         let mut all = self.model.jobs(filter, every_job()).await?.jobs;
         let mut own = self.own.lock().unwrap();
@@ -573,6 +686,7 @@ impl Store for Wrong {
             Mistake::PagesByOffset => return self.page_by_offset(filter, page).await,
             Mistake::IgnoresSourceFilter => filter.sources.clear(),
             Mistake::IgnoresStateFilter => filter.states.clear(),
+            Mistake::IgnoresTypeFilter => filter.types.clear(),
             Mistake::SourceFilterIsAPrefix => {
                 let prefix = filter.sources.pop().unwrap_or(source("a"));
                 let mut found = self.model.jobs(filter, page).await?;
@@ -619,5 +733,26 @@ impl Store for Wrong {
         self.spoil_group(&mut stats.total);
         stats.groups.iter_mut().for_each(|group| self.spoil_group(group));
         Ok(stats)
+    }
+
+    async fn deliveries(&self, filter: Filter, request: ListRequest) -> Result<Page<DeliverySummary>, StoreError> {
+        self.spoilt_deliveries(filter, request).await
+    }
+
+    async fn conflicts(
+        &self,
+        filter: Filter,
+        request: ListRequest,
+        texts: Texts,
+    ) -> Result<Page<ConflictSummary>, StoreError> {
+        self.spoilt_conflicts(filter, request, texts).await
+    }
+
+    async fn attempts(&self, filter: Filter, request: ListRequest) -> Result<Page<AttemptView>, StoreError> {
+        self.spoilt_attempts(filter, request).await
+    }
+
+    async fn follow(&self, filter: Filter, from: FollowFrom) -> Result<Followed, StoreError> {
+        self.spoilt_follow(filter, from).await
     }
 }

@@ -10,17 +10,22 @@ use clap::{Arg, ArgAction, ArgMatches, Command as Clap, value_parser};
 use clap_complete::Shell;
 use cola_ia_core::clock::{Clock as _, SystemClock};
 use cola_ia_core::event::Source;
-use cola_ia_core::filter::Key;
+use cola_ia_core::filter::{Filter, Key};
 use cola_ia_core::intake::EventNumber;
-use cola_ia_core::store::PageRequest;
+use cola_ia_core::store::{Cursor, PageRequest};
 use cola_ia_core::verdict::Verdict;
 
 use super::Problem;
 use super::add::{AddOptions, Input};
+use super::conflicts::{self, ConflictsOptions};
+use super::deliveries;
+use super::errors_list::{self, ErrorsOptions, Kind};
 use super::filter::{self, Flag};
 use super::jobs::{self, JobsOptions};
+use super::list::ListOptions;
 use super::show::ShowOptions;
 use super::stats::{self, StatsOptions};
+use super::tail::TailOptions;
 use crate::config::{Flags, nearest};
 use crate::lang::{Lang, Language, Message, verdict_word};
 use crate::print::ColourChoice;
@@ -51,6 +56,14 @@ pub enum Command {
     Show(ShowOptions),
     /// `stats`
     Stats(StatsOptions),
+    /// `deliveries`
+    Deliveries(ListOptions),
+    /// `conflicts`
+    Conflicts(ConflictsOptions),
+    /// `errors`
+    Errors(ErrorsOptions),
+    /// `tail`
+    Tail(TailOptions),
     /// `config show`
     ConfigShow {
         /// `--origin`
@@ -82,9 +95,11 @@ pub enum ManOptions {
     Folder(PathBuf),
 }
 
-/// Jobs on a page where nothing else is said.
+/// Items on a page where nothing else is said.
 const PAGE_DEFAULT: u32 = 50;
-/// The most jobs on a page.
+/// The latest deliveries with which `tail` begins where nothing else is said.
+const LATEST_DEFAULT: u32 = 10;
+/// The most items on a page.
 const PAGE_MAX: u32 = 1_000;
 /// General options stand below those of the command, in one order everywhere.
 const GENERAL_ORDER: usize = 900;
@@ -104,6 +119,10 @@ pub fn command(lang: &Lang) -> Clap {
         .subcommand(make.jobs())
         .subcommand(make.show())
         .subcommand(make.stats())
+        .subcommand(make.list("deliveries", &deliveries::KEYS))
+        .subcommand(make.list("conflicts", &conflicts::KEYS).arg(make.flag("diff")))
+        .subcommand(make.list("errors", &errors_list::KEYS).arg(make.option("kind", "value-kind")))
+        .subcommand(make.tail())
         .subcommand(make.config())
         .subcommand(make.command("id", "id").arg(make.option("count", "value-number").short('n')))
         .subcommand(
@@ -226,6 +245,22 @@ impl Make<'_> {
             .args(self.filter(&jobs::KEYS))
             .arg(self.option("limit", "value-number"))
             .arg(self.option("after", "value-number"))
+            .arg(self.flag("json"))
+    }
+
+    /// A list that is filtered by these keys and paged by place.
+    fn list(&self, name: &'static str, taken: &[Key]) -> Clap {
+        self.command(name, name)
+            .args(self.filter(taken))
+            .arg(self.option("limit", "value-number"))
+            .arg(self.option("after", "value-place").help(self.t("arg-after-place")))
+            .arg(self.flag("json"))
+    }
+
+    fn tail(&self) -> Clap {
+        self.command("tail", "tail")
+            .args(self.filter(&deliveries::KEYS))
+            .arg(self.option("latest", "value-number").short('n'))
             .arg(self.flag("json"))
     }
 
@@ -364,6 +399,13 @@ fn read(matches: &ArgMatches) -> Result<Invocation, Problem> {
         "jobs" => Command::Jobs(read_jobs(matches)?),
         "show" => Command::Show(read_show(matches)?),
         "stats" => Command::Stats(read_stats(matches)?),
+        "deliveries" => Command::Deliveries(read_list(matches, deliveries_filter(matches)?)?),
+        "conflicts" => Command::Conflicts(ConflictsOptions {
+            list: read_list(matches, filter::read(matches, &conflicts::KEYS, SystemClock.now())?)?,
+            diff: matches.get_flag("diff"),
+        }),
+        "errors" => Command::Errors(read_errors(matches)?),
+        "tail" => Command::Tail(read_tail(matches)?),
         "config" => match matches.subcommand() {
             Some(("show", matches)) => {
                 Command::ConfigShow { origin: matches.get_flag("origin"), json: matches.get_flag("json") }
@@ -419,6 +461,40 @@ fn read_jobs(matches: &ArgMatches) -> Result<JobsOptions, Problem> {
     let limit = number(matches, "limit", u64::from(PAGE_MAX))?.map_or(PAGE_DEFAULT, |limit| limit as u32);
     let below = number(matches, "after", i64::MAX as u64)?.map(|number| EventNumber(number as i64));
     Ok(JobsOptions { filter, page: PageRequest { below, limit }, json: matches.get_flag("json") })
+}
+
+fn deliveries_filter(matches: &ArgMatches) -> Result<Filter, Problem> {
+    filter::read_with_codes(matches, &deliveries::KEYS, SystemClock.now())
+}
+
+fn read_list(matches: &ArgMatches, filter: Filter) -> Result<ListOptions, Problem> {
+    Ok(ListOptions {
+        filter,
+        after: text(matches, "after")?.map(|place| Cursor(place.to_owned())),
+        limit: number(matches, "limit", u64::from(PAGE_MAX))?.map_or(PAGE_DEFAULT, |limit| limit as u32),
+        json: matches.get_flag("json"),
+    })
+}
+
+fn read_errors(matches: &ArgMatches) -> Result<ErrorsOptions, Problem> {
+    let kind = match text(matches, "kind")? {
+        Some(word) => {
+            let known = Language::ALL.map(|language| Kind::ALL.map(|kind| kind.word(language))).concat();
+            Some(Kind::from_word(word).ok_or_else(|| unknown_word("--kind", word, &known))?)
+        }
+        None => None,
+    };
+    let read = if kind == Some(Kind::Intake) { filter::read_with_codes } else { filter::read };
+    let filter = read(matches, &errors_list::KEYS, SystemClock.now())?;
+    Ok(ErrorsOptions { list: read_list(matches, filter)?, kind })
+}
+
+fn read_tail(matches: &ArgMatches) -> Result<TailOptions, Problem> {
+    let latest = match text(matches, "latest")? {
+        Some("0") => 0,
+        _ => number(matches, "latest", u64::from(PAGE_MAX))?.map_or(LATEST_DEFAULT, |count| count as u32),
+    };
+    Ok(TailOptions { filter: deliveries_filter(matches)?, latest, json: matches.get_flag("json") })
 }
 
 fn read_show(matches: &ArgMatches) -> Result<ShowOptions, Problem> {

@@ -5,6 +5,7 @@ use std::ffi::OsString;
 use clap::ArgMatches;
 use cola_ia_core::clock::Timestamp;
 use cola_ia_core::filter::{Filter, FilterError, Key};
+use cola_ia_core::intake::RefusalCode;
 
 use super::Problem;
 use crate::config::nearest;
@@ -34,6 +35,26 @@ pub(super) fn read(matches: &ArgMatches, taken: &[Key], now: Timestamp) -> Resul
         }
     }
     Ok(filter)
+}
+
+/// As [`read`], for a list whose reasons are the codes of refusals, which are all known.
+///
+/// # Errors
+/// As [`read`]; also a code that there is not.
+pub(super) fn read_with_codes(matches: &ArgMatches, taken: &[Key], now: Timestamp) -> Result<Filter, Problem> {
+    let filter = read(matches, taken, now)?;
+    match filter.reasons.iter().find(|reason| RefusalCode::from_word(reason).is_none()) {
+        Some(unknown) => {
+            let message =
+                Message::new("usage-unknown-word").with("option", Key::Reason.as_str()).with("value", unknown);
+            let problem = Problem::usage(message).hint(Message::new("usage-codes-hint"));
+            Err(match nearest(unknown, RefusalCode::ALL.iter().map(|code| code.as_str())) {
+                Some(meant) => problem.hint(Message::new("did-you-mean").with("meant", meant)),
+                None => problem,
+            })
+        }
+        None => Ok(filter),
+    }
 }
 
 /// The flag that a key has.

@@ -5,25 +5,31 @@
 pub mod add;
 pub mod args;
 pub mod config;
+pub mod conflicts;
+pub mod deliveries;
 pub mod errors;
+pub mod errors_list;
 mod exit;
 mod filter;
 pub mod id;
 pub mod init;
 pub mod jobs;
+pub mod list;
 pub mod man;
 pub mod paste;
 mod problem;
 mod session;
 pub mod show;
 pub mod stats;
+pub mod tail;
 mod usage;
+mod why;
 
 use std::ffi::OsString;
 use std::io::Write as _;
 
 use clap::builder::StyledStr;
-use cola_ia_core::clock::{SystemClock, SystemEntropy};
+use cola_ia_core::clock::{Clock as _, SystemClock, SystemEntropy};
 
 pub use exit::Exit;
 pub use problem::Problem;
@@ -119,7 +125,7 @@ fn dispatch(session: &Session, invocation: &Invocation) -> Result<Exit, Problem>
             let text = if options.json {
                 show::as_json(&events)
             } else {
-                show::as_story(&session.lang, &events, session.colour.stdout)
+                show::as_story(&session.lang, &events, SystemClock.now(), session.colour.stdout)
             };
             print(&text)
         }
@@ -133,6 +139,14 @@ fn dispatch(session: &Session, invocation: &Invocation) -> Result<Exit, Problem>
             stats::explain(session, options, &stats);
             Ok(Exit::Done)
         }
+        Command::Deliveries(options) => deliveries::run(session, options, &store::view(&load(NamedFile::MustExist)?)?),
+        Command::Conflicts(options) => conflicts::run(session, options, &store::view(&load(NamedFile::MustExist)?)?),
+        Command::Errors(options) => {
+            let settings = load(NamedFile::MustExist)?;
+            let bounds = errors::Bounds { line: settings.max_line_bytes, text: settings.max_text_bytes };
+            errors_list::run(session, options, &store::view(&settings)?, bounds)
+        }
+        Command::Tail(options) => tail::run(session, options, &load(NamedFile::MustExist)?),
         Command::ConfigShow { origin, json } => {
             config::show(&load(NamedFile::MustExist)?, &session.lang, *origin, *json)
         }

@@ -28,6 +28,8 @@ value-verdict = VERDICT
 value-type = TYPE
 value-moment = TIME
 value-filter = FILTER
+value-kind = KIND
+value-place = PLACE
 value-id = ID
 value-shell = SHELL
 value-command = COMMAND
@@ -103,11 +105,15 @@ examples-jobs =
     cola-ia jobs
     cola-ia jobs --state failed --state held
     cola-ia jobs --source form --limit 1000 --json
+    cola-ia jobs --filter 'source=form,web state=failed since=24h'
 
 about-show = Show all that happened to one id
 about-show-long =
-    Identity, state, times with how late the event came, its text, the other texts that came under
-    the same id, and the latest deliveries. Where several sources know the id, each is shown.
+    Answers first: why its job did or did not run, and why it came when it came. Then identity, its
+    text, accepted revisions, the other texts that came under the same id as differences and what
+    was decided about them, each reception with its verdict, the time since the one before and how
+    late it was, attempts and effects of the job. Long texts are cut; --json has all of them. Where
+    several sources know the id, each is shown.
 usage-show = cola-ia show [OPTIONS] ID
 examples-show =
     cola-ia show idea-42
@@ -132,6 +138,56 @@ examples-stats =
     cola-ia stats --since 15m --source form
     cola-ia stats --since 2026-01-30 --until 2026-01-30    that day
     cola-ia stats --since 1970-01-01 --json                everything
+about-deliveries = List every handing-over of an event, newest first
+about-deliveries-long =
+    One line a delivery: number, verdict, when it was received (UTC), how long after it happened at
+    the provider, source and id. Repeated deliveries are listed too, conflicts with their number,
+    and refused ones with where they were read, the code of the reason and what it is about.
+usage-deliveries = cola-ia deliveries [OPTIONS]
+examples-deliveries =
+    cola-ia deliveries
+    cola-ia deliveries --verdict invalid --since 2026-01-31 --until 2026-01-31
+    cola-ia deliveries --source form,web --verdict conflict,duplicate --since 24h
+    cola-ia deliveries --filter 'reason=id_blank' --json
+
+about-conflicts = List the other texts that came under known ids, newest first
+about-conflicts-long =
+    One line a conflict: when its text came first and last, how often, what was decided about it,
+    source, number within the event, and id. With --diff each is shown with the difference to the
+    text that the event has: lines that went stand behind -, lines that came behind +, and changed
+    words in [-…-] and {"{"}+…+{"}"}.
+usage-conflicts = cola-ia conflicts [OPTIONS]
+examples-conflicts =
+    cola-ia conflicts --undecided
+    cola-ia conflicts --diff --limit 5
+    cola-ia conflicts --source form --since 7d --json
+
+about-errors = List what was refused and which attempts went wrong, newest first
+about-errors-long =
+    One line an error: when, what kind, source, and what it was: of a refused input its place and
+    reason as “add” told them, of an attempt its id, run and number, how it ended and what it said.
+    Without --kind both kinds are listed.
+usage-errors = cola-ia errors [OPTIONS]
+examples-errors =
+    cola-ia errors --since 24h
+    cola-ia errors --kind intake --since 2026-01-31 --until 2026-01-31
+    cola-ia errors --kind attempt --source form --json
+
+about-tail = Show deliveries as they arrive
+about-tail-long =
+    Begins with the latest ones and goes on until it is interrupted or nobody reads its output. It
+    waits for a store that is not there yet or is locked, and goes on with one that was replaced.
+    While nothing arrives it does not keep the store open.
+usage-tail = cola-ia tail [OPTIONS]
+examples-tail =
+    cola-ia tail
+    cola-ia tail -n 0 --verdict conflict,invalid
+    cola-ia tail --source form --json
+exit-codes-tail =
+    0    nobody reads its output any more
+    1    what stands at the store's path cannot be read
+    2    the command or a setting is not understood; nothing was attempted
+    130  interrupted
 
 about-config = Show or check the settings
 about-config-long =
@@ -202,8 +258,14 @@ arg-state = Only in these states: pendiente, en_proceso, terminado, fallido, ret
 arg-type = Only of these types
 arg-since = Only what was received from then on: an age such as 15m, 24h or 7d, a date (UTC), or an RFC 3339 instant
 arg-until = Only what was received before then; a date is meant with the day itself
-arg-filter = The same and more as words key=value: "source=web state=failed,held since=24h"
+arg-filter = The same and more as words key=value: "source=web,form since=24h"
 arg-limit = At most so many, up to 1000 [default: 50]
+arg-after-place = The next page: the place that the page before named
+arg-verdict = Only with these verdicts: nuevo, repetido, conflicto, inválido (or new, duplicate, conflict, invalid)
+arg-undecided = Only those about which nothing was decided
+arg-diff = Show each with the difference of both texts (with --json: with both texts)
+arg-kind = Only this kind: entrada or intento (intake or attempt)
+arg-latest = Begin with the latest so many, 0 to 1000 [default: 10]
 arg-after = The next page: only jobs older than this event number
 arg-id = The id, exactly as it was sent
 arg-origin = Add where each value came from, as a comment
@@ -240,6 +302,7 @@ usage-known-words = it takes: { $known }
 usage-moment-hint = write an age (15m, 24h, 7d, 2w), a date (2026-01-31, in UTC) or an instant (2026-01-31T21:00:00Z)
 usage-type-hint = a type is not blank, has at most 256 bytes and no control characters; one with a comma stands in quotation marks
 usage-reason-hint = a reason is a code such as id_blank or effect_unknown; --json shows them
+usage-codes-hint = the codes of refusals are in docs/ERRORS.md
 usage-filter-pair = “{ $value }” in { $option } is no key=value
 usage-filter-pair-hint = write for example: --filter "source=web since=24h"; a value with spaces stands in quotation marks: type="a b"
 usage-filter-quotes = the quotation marks of “{ $value }” in { $option } do not end, or something follows them
@@ -363,6 +426,28 @@ column-id = ID
 column-late-half = LATE P50
 column-late-most = LATE P95
 column-total = TOTAL
+column-verdict = VERDICT
+column-delivery = DELIVERY
+column-late = LATE
+column-gap = AFTER
+column-detail = DETAIL
+column-first = FIRST
+column-last = LAST
+column-count = TIMES
+column-decision = DECISION
+column-number = NO
+column-time = TIME
+column-kind = KIND
+column-what = WHAT
+column-run = RUN
+column-attempt = ATTEMPT
+column-started = STARTED
+column-took = TOOK
+column-outcome = OUTCOME
+column-worker = WORKER
+column-effect = EFFECT
+column-tries = TRIES
+column-changed = CHANGED
 jobs-more-hint = there are more: --after { $next }
 jobs-none = no jobs
 jobs-no-source = no event of the source { $source } has come
@@ -394,7 +479,46 @@ show-conflict =
         [one] conflict { $number }, came once
        *[other] conflict { $number }, came { $count } times
     }
-show-deliveries = latest deliveries
+show-changed = changed
+show-revision = revision { $number }, accepted { $time }
+show-text-cut = … { $bytes } more bytes; --json has all of it
+show-difference-cut = … the texts go on; --json has all of both
+show-receptions = receptions
+show-receptions-more = ({ $count } earlier ones between the first and these are not listed)
+show-attempts-head = latest attempts
+show-stderr = the end of its stderr
+show-effects-head = effects
+show-decided-keep = { $time }: it stays a conflict
+show-decided-accept = { $time }: accepted as a revision
+show-decided-as = { $time }: entered as an event of its own
+show-decided-note = { $decision } (“{ $note }”)
+
+why-waits = not run yet: it has been waiting for a worker for { $time }, and none has taken it
+why-waits-again = not done yet: it has been waiting for its next attempt for { $time }; attempts so far: { $attempts }, the last: { $last }
+why-later = not run yet: it waits until { $due } (in { $time })
+why-later-again = not done yet: its next attempt is at { $due } (in { $time }); attempts so far: { $attempts }, the last: { $last }
+why-running = it runs: { $worker } has had it for { $time }
+why-running-lapsed = its worker { $worker } took it { $time } ago and has not been heard of since { $until }; another attempt may take it
+why-done = it ran and was done at { $time }
+why-failed = it is not tried again, since { $time }: { $reason }; attempts: { $attempts }, the last: { $last }
+why-held = it does not run: held since { $time } until a lookup or a person settles it: { $reason }
+why-cancelled = it does not run: a person stopped it at { $time } ({ $reason })
+why-time-unknown = how late it came is not known: the sender did not say when it happened
+why-on-time = it came { $time } after it happened
+why-late = it came { $time } after it happened, and nothing of it had come before: it was delayed on its way here
+why-early = it came { $time } before the time at which the sender says it happened: one of the two clocks is wrong
+
+deliveries-none = no deliveries
+conflicts-none = no conflicts
+conflicts-diff-hint = see what differs with --diff
+conflicts-times = first { $first }, last { $last }
+conflicts-texts-gone = (one of the two texts is no longer kept)
+errors-none = nothing was refused and no attempt went wrong
+errors-none-intake = nothing was refused
+errors-none-attempt = no attempt went wrong
+tail-waiting = waiting: { $problem }
+tail-again = the store can be read again
+tail-rewound = the store was replaced by an older one; going on from its end
 
 stats-since = received since { $since }; jobs as they are now
 stats-between = received from { $since } until { $until }; jobs as they are now
@@ -542,6 +666,8 @@ store-store_article = { $path } is a database of the article's script, and only 
 store-store_article-hint = “cola-ia add FILE” keeps a copy of it before; “cola-ia add --dry-run FILE” only tells what that would do
 store-takeover_refused = the database of the article's script { $path } cannot be taken over: { $cause }; nothing was changed
 store-takeover_refused-hint = mend what is said, or start another store with --db
+store-cursor_unknown = this list did not give the place “{ $cursor }”
+store-cursor_unknown-hint = --after takes what the hint of the page before named
 store-op_reused = a call was repeated with other contents under the same name; this is a fault of cola-ia
 store-op_reused-hint = please report it; nothing was changed
 store-batch_too_long = a batch has more events than one call may carry; this is a fault of cola-ia

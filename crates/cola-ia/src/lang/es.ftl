@@ -28,6 +28,8 @@ value-verdict = VEREDICTO
 value-type = TIPO
 value-moment = MOMENTO
 value-filter = FILTRO
+value-kind = CLASE
+value-place = LUGAR
 value-id = ID
 value-shell = SHELL
 value-command = COMANDO
@@ -104,11 +106,15 @@ examples-jobs =
     cola-ia jobs
     cola-ia jobs --state fallido --state retenido
     cola-ia jobs --source formulario --limit 1000 --json
+    cola-ia jobs --filter 'origen=formulario,web estado=fallido desde=24h'
 
 about-show = Muestra todo lo que le pasó a un id
 about-show-long =
-    Identidad, estado, fechas y con cuánto retraso llegó el evento, su texto, los otros textos que
-    llegaron con el mismo id y las últimas entregas. Si varios orígenes conocen el id, salen todos.
+    Primero responde: por qué se ejecutó o no su trabajo y por qué llegó cuando llegó. Después, la
+    identidad, el texto, las revisiones aceptadas, los otros textos que llegaron con el mismo id (en
+    qué difieren y qué se decidió), cada recepción con su veredicto, el tiempo desde la anterior y
+    su retraso, y los intentos y efectos del trabajo. Los textos largos salen recortados; --json los
+    da enteros. Si varios orígenes conocen el id, salen todos.
 usage-show = cola-ia show [OPCIONES] ID
 examples-show =
     cola-ia show idea-42
@@ -134,6 +140,56 @@ examples-stats =
     cola-ia stats --since 15m --source formulario
     cola-ia stats --since 2026-01-30 --until 2026-01-30    ese día
     cola-ia stats --since 1970-01-01 --json                todo
+about-deliveries = Lista todas las entregas de eventos, de la más nueva a la más vieja
+about-deliveries-long =
+    Una línea por entrega: número, veredicto, cuándo se recibió (UTC), cuánto después de ocurrir,
+    origen e id. También salen las repetidas, los conflictos con su número y las rechazadas, con el
+    lugar donde se leyeron, el código del motivo y de qué se trata.
+usage-deliveries = cola-ia deliveries [OPCIONES]
+examples-deliveries =
+    cola-ia deliveries
+    cola-ia deliveries --verdict inválido --since 2026-01-31 --until 2026-01-31
+    cola-ia deliveries --source formulario,web --verdict conflicto,repetido --since 24h
+    cola-ia deliveries --filter 'motivo=id_blank' --json
+
+about-conflicts = Lista los otros textos que llegaron con ids conocidos, del más nuevo al más viejo
+about-conflicts-long =
+    Una línea por conflicto: cuándo llegó su texto la primera y la última vez, cuántas veces, qué se
+    decidió, origen, número dentro del evento e id. Con --diff, cada uno sale con su diferencia
+    frente al texto del evento: tras -, las líneas que desaparecen; tras +, las que aparecen; las
+    palabras cambiadas, entre [-…-] y {"{"}+…+{"}"}.
+usage-conflicts = cola-ia conflicts [OPCIONES]
+examples-conflicts =
+    cola-ia conflicts --undecided
+    cola-ia conflicts --diff --limit 5
+    cola-ia conflicts --source formulario --since 7d --json
+
+about-errors = Lista lo rechazado y los intentos que salieron mal, de lo más nuevo a lo más viejo
+about-errors-long =
+    Una línea por error: cuándo, de qué clase, origen y qué pasó. De una entrada rechazada, su lugar
+    y su motivo, como los dijo «add»; de un intento, su id, vuelta y número, cómo acabó y qué dijo.
+    Sin --kind salen las dos clases.
+usage-errors = cola-ia errors [OPCIONES]
+examples-errors =
+    cola-ia errors --since 24h
+    cola-ia errors --kind entrada --since 2026-01-31 --until 2026-01-31
+    cola-ia errors --kind intento --source formulario --json
+
+about-tail = Muestra las entregas según van llegando
+about-tail-long =
+    Empieza por las últimas y sigue hasta que lo interrumpas o nadie lea su salida. Si el almacén
+    aún no existe o está ocupado, espera; si lo sustituyen, sigue con el nuevo. Mientras no llega
+    nada, no mantiene abierto el almacén.
+usage-tail = cola-ia tail [OPCIONES]
+examples-tail =
+    cola-ia tail
+    cola-ia tail -n 0 --verdict conflicto,inválido
+    cola-ia tail --source formulario --json
+exit-codes-tail =
+    0    ya nadie lee su salida
+    1    no se puede leer lo que hay en la ruta del almacén
+    2    no se entiende el comando o un ajuste; no se intentó nada
+    130  interrumpido
 
 about-config = Muestra o revisa los ajustes
 about-config-long =
@@ -204,8 +260,14 @@ arg-state = Solo en estos estados: pendiente, en_proceso, terminado, fallido, re
 arg-type = Solo de estos tipos
 arg-since = Solo lo recibido desde entonces: una antigüedad como 15m, 24h o 7d, una fecha (UTC) o un instante RFC 3339
 arg-until = Solo lo recibido antes de entonces; una fecha incluye su día
-arg-filter = Lo mismo y más, con palabras clave=valor: "origen=web estado=fallido,retenido desde=24h"
+arg-filter = Lo mismo y más, con palabras clave=valor: "origen=web,formulario desde=24h"
 arg-limit = Cuántos como máximo, hasta 1000 [predeterminado: 50]
+arg-after-place = La página siguiente: el lugar que indicó la página anterior
+arg-verdict = Solo con estos veredictos: nuevo, repetido, conflicto, inválido (o new, duplicate, conflict, invalid)
+arg-undecided = Solo aquellos sobre los que no se ha decidido nada
+arg-diff = Muestra cada uno con la diferencia entre los dos textos (con --json: con ambos textos)
+arg-kind = Solo esta clase: entrada o intento (o intake, attempt)
+arg-latest = Con cuántas de las últimas empieza, de 0 a 1000 [predeterminado: 10]
 arg-after = La página siguiente: solo trabajos anteriores a este número de evento
 arg-id = El id, exactamente como se envió
 arg-origin = Agrega como comentario de dónde sale cada valor
@@ -242,6 +304,7 @@ usage-known-words = acepta: { $known }
 usage-moment-hint = escribe una antigüedad (15m, 24h, 7d, 2w), una fecha (2026-01-31, en UTC) o un instante (2026-01-31T21:00:00Z)
 usage-type-hint = un tipo no está en blanco, tiene 256 bytes como máximo y ningún carácter de control; si lleva una coma, va entre comillas
 usage-reason-hint = un motivo es un código como id_blank o effect_unknown; --json los muestra
+usage-codes-hint = los códigos de rechazo están en docs/ERRORES.md
 usage-filter-pair = «{ $value }», en { $option }, no es clave=valor
 usage-filter-pair-hint = escribe por ejemplo: --filter "origen=web desde=24h"; un valor con espacios va entre comillas: tipo="a b"
 usage-filter-quotes = las comillas de «{ $value }», en { $option }, no se cierran o llevan algo detrás
@@ -365,6 +428,28 @@ column-id = ID
 column-late-half = RETRASO P50
 column-late-most = RETRASO P95
 column-total = TOTAL
+column-verdict = VEREDICTO
+column-delivery = ENTREGA
+column-late = RETRASO
+column-gap = TRAS
+column-detail = DETALLE
+column-first = PRIMERA
+column-last = ÚLTIMA
+column-count = VECES
+column-decision = DECISIÓN
+column-number = N.º
+column-time = MOMENTO
+column-kind = CLASE
+column-what = QUÉ
+column-run = VUELTA
+column-attempt = INTENTO
+column-started = EMPEZÓ
+column-took = DURÓ
+column-outcome = RESULTADO
+column-worker = QUIÉN
+column-effect = EFECTO
+column-tries = VECES
+column-changed = CAMBIÓ
 jobs-more-hint = hay más: --after { $next }
 jobs-none = no hay trabajos
 jobs-no-source = no ha llegado ningún evento del origen { $source }
@@ -396,7 +481,46 @@ show-conflict =
         [one] conflicto { $number }, llegó una vez
        *[other] conflicto { $number }, llegó { $count } veces
     }
-show-deliveries = últimas entregas
+show-changed = cambió
+show-revision = revisión { $number }, aceptada { $time }
+show-text-cut = … { $bytes } bytes más; --json lo da entero
+show-difference-cut = … los textos siguen; --json da ambos enteros
+show-receptions = recepciones
+show-receptions-more = (no se listan { $count } anteriores, entre la primera y estas)
+show-attempts-head = últimos intentos
+show-stderr = el final de su salida de errores
+show-effects-head = efectos
+show-decided-keep = { $time }: sigue siendo un conflicto
+show-decided-accept = { $time }: aceptado como revisión
+show-decided-as = { $time }: entró como un evento propio
+show-decided-note = { $decision } («{ $note }»)
+
+why-waits = aún no se ejecutó: lleva { $time } a la espera y nadie lo ha tomado
+why-waits-again = aún no terminó: lleva { $time } a la espera de otro intento; intentos hasta ahora: { $attempts }, el último: { $last }
+why-later = aún no se ejecutó: espera hasta { $due } (faltan { $time })
+why-later-again = aún no terminó: el próximo intento será { $due } (faltan { $time }); intentos hasta ahora: { $attempts }, el último: { $last }
+why-running = se está ejecutando: lo tiene { $worker } desde hace { $time }
+why-running-lapsed = { $worker } lo tomó hace { $time } y no se sabe nada de él desde { $until }; otro intento puede tomarlo
+why-done = se ejecutó y terminó { $time }
+why-failed = no se vuelve a intentar, desde { $time }: { $reason }; intentos: { $attempts }, el último: { $last }
+why-held = no se ejecuta: retenido desde { $time } hasta que una consulta o una persona lo aclare: { $reason }
+why-cancelled = no se ejecuta: alguien lo detuvo { $time } ({ $reason })
+why-time-unknown = no se sabe con cuánto retraso llegó: quien lo envía no dijo cuándo ocurrió
+why-on-time = llegó { $time } después de ocurrir
+why-late = llegó { $time } después de ocurrir y antes no había llegado nada: se retrasó por el camino
+why-early = llegó { $time } antes de la hora a la que dice quien lo envía que ocurrió: uno de los dos relojes está mal
+
+deliveries-none = no hay entregas
+conflicts-none = no hay conflictos
+conflicts-diff-hint = mira en qué difieren con --diff
+conflicts-times = primera vez { $first }, última { $last }
+conflicts-texts-gone = (uno de los dos textos ya no se conserva)
+errors-none = no se rechazó nada ni salió mal ningún intento
+errors-none-intake = no se rechazó nada
+errors-none-attempt = no salió mal ningún intento
+tail-waiting = a la espera: { $problem }
+tail-again = ya se puede leer el almacén
+tail-rewound = el almacén se sustituyó por uno anterior; se sigue desde su final
 
 stats-since = recibido desde { $since }; los trabajos, como están ahora
 stats-between = recibido desde { $since } hasta { $until }; los trabajos, como están ahora
@@ -544,6 +668,8 @@ store-store_article = { $path } es una base de datos del script del artículo, y
 store-store_article-hint = «cola-ia add ARCHIVO» guarda antes una copia; «cola-ia add --dry-run ARCHIVO» solo dice qué haría
 store-takeover_refused = cola-ia no puede hacerse cargo de la base de datos del script del artículo, { $path }: { $cause }; no se cambió nada
 store-takeover_refused-hint = arregla lo que se indica, o empieza otro almacén con --db
+store-cursor_unknown = esta lista no dio el lugar «{ $cursor }»
+store-cursor_unknown-hint = --after admite lo que indicó la página anterior
 store-op_reused = se repitió una llamada con otro contenido y el mismo nombre; es un fallo de cola-ia
 store-op_reused-hint = avísanos de este fallo, por favor; no se cambió nada
 store-batch_too_long = un lote tiene más eventos de los que admite una llamada; es un fallo de cola-ia

@@ -120,7 +120,44 @@ impl Lang {
     pub fn state(&self, state: JobState) -> &'static str {
         state_word(self.choice.words, state)
     }
+
+    /// The word on stdout for how an attempt ended; one that is not known stays as it is.
+    pub fn outcome<'a>(&self, outcome: &'a str) -> Cow<'a, str> {
+        self.word_of(outcome, &OUTCOMES)
+    }
+
+    /// The word on stdout for an effect's state; one that is not known stays as it is.
+    pub fn effect<'a>(&self, state: &'a str) -> Cow<'a, str> {
+        self.word_of(state, &EFFECTS)
+    }
+
+    fn word_of<'a>(&self, word: &'a str, spanish: &[(&str, &'static str)]) -> Cow<'a, str> {
+        match spanish.iter().find(|(known, _)| *known == word) {
+            Some((_, spanish)) if self.choice.words == Language::Spanish => Cow::Borrowed(spanish),
+            _ => Cow::Borrowed(word),
+        }
+    }
 }
+
+/// How an attempt ended, in Spanish.
+const OUTCOMES: [(&str, &str); 6] = [
+    ("done", "terminado"),
+    ("error", "error"),
+    ("crashed", "caído"),
+    ("timed_out", "agotado"),
+    ("released", "devuelto"),
+    ("lease_lost", "desalojado"),
+];
+
+/// Where an effect stands, in Spanish.
+const EFFECTS: [(&str, &str); 6] = [
+    ("intended", "intentado"),
+    ("done", "hecho"),
+    ("failed", "no_hecho"),
+    ("unknown", "incierto"),
+    ("held", "retenido"),
+    ("abandoned", "abandonado"),
+];
 
 /// The word for a verdict.
 pub const fn verdict_word(language: Language, verdict: Verdict) -> &'static str {

@@ -6,7 +6,7 @@ use rusqlite::TransactionBehavior;
 
 use super::super::reader::Sight;
 use super::super::slot::Slots;
-use super::super::time_range::{self, NumberRange, numbers_between};
+use super::super::time_range::{self, numbers_between};
 use super::super::{migrate, stats};
 use super::*;
 
@@ -30,10 +30,6 @@ fn rows(connection: &Connection, what: &str) -> i64 {
 
 fn at(micros: i64) -> Timestamp {
     Timestamp::from_micros(micros)
-}
-
-const fn range(first: i64, end: i64) -> NumberRange {
-    NumberRange { first, end }
 }
 
 /// A delivery as it really was.
@@ -129,11 +125,11 @@ fn folds_at_random_moments_lose_and_double_nothing() {
             let wider = until.map(|until| answer.until.unwrap().as_micros() - until.as_micros());
             assert!(wider.is_none_or(|wider| (0..widest).contains(&wider)), "{until:?}: {answer:?}");
 
-            let NumberRange { first, end } = numbers_between(&connection, since, until).unwrap();
+            let (first, last) = numbers_between(&connection, since, until).unwrap();
             for came in &came {
                 let asked = since.is_none_or(|since| came.at >= since.as_micros())
-                    && until.is_none_or(|until| came.at < until.as_micros());
-                assert!(!asked || (first..end).contains(&came.number), "{} of {first} to {end}", came.number);
+                    && until.is_none_or(|until| came.at <= until.as_micros());
+                assert!(!asked || (first..=last).contains(&came.number), "{} of {first} to {last}", came.number);
             }
         }
         assert_eq!(was_longer, [true; 3], "minutes, hours and days were all seen");
@@ -170,8 +166,8 @@ fn counts_of_an_older_store_are_taken_along() {
     assert_eq!(told, expected);
     let since = Filter { since: Some(at(0)), ..Filter::default() };
     assert_eq!(ask(&mut connection, &since).total.deliveries, [3, 1, 0, 90]);
-    assert_eq!(numbers_between(&connection, Some(at(0)), None).unwrap(), range(1, 6));
-    assert_eq!(numbers_between(&connection, None, Some(at(0))).unwrap(), range(6, 8));
+    assert_eq!(numbers_between(&connection, Some(at(0)), None).unwrap(), (1, 5));
+    assert_eq!(numbers_between(&connection, None, Some(at(0))).unwrap(), (6, 7));
 
     let mut tally = Tally::default();
     tally.delivery(1, Verdict::New, 1, 8);
@@ -188,12 +184,12 @@ fn a_range_of_time_is_a_narrow_range_of_numbers() {
         tally.write(&connection, at(number * 60_000_000), 64).unwrap();
     }
     let minute = |minute: i64| Some(at(minute * 60_000_000));
-    assert_eq!(numbers_between(&connection, minute(500), minute(509)).unwrap(), range(500, 510));
-    assert_eq!(numbers_between(&connection, minute(999), None).unwrap(), range(999, 1_001));
-    assert_eq!(numbers_between(&connection, None, minute(3)).unwrap(), range(1, 4));
-    assert_eq!(numbers_between(&connection, None, None).unwrap(), range(i64::MIN, i64::MAX));
-    let NumberRange { first, end } = numbers_between(&connection, minute(2_000), None).unwrap();
-    assert!(first > end, "nothing came then");
+    assert_eq!(numbers_between(&connection, minute(500), minute(509)).unwrap(), (500, 509));
+    assert_eq!(numbers_between(&connection, minute(999), None).unwrap(), (999, 1_000));
+    assert_eq!(numbers_between(&connection, None, minute(3)).unwrap(), (1, 3));
+    assert_eq!(numbers_between(&connection, None, None).unwrap(), (1, i64::MAX));
+    let (first, last) = numbers_between(&connection, minute(2_000), None).unwrap();
+    assert!(first > last, "nothing came then");
 }
 
 #[test]

@@ -118,10 +118,15 @@ fn every_error_of_a_store_has_a_sentence() {
                 .with("what", "WHAT")
                 .with("wal", "cola_ia.sqlite3-wal")
                 .with("filesystem", "nfs")
+                .with("cursor", "x")
                 .with("seconds", 60);
             let problem = super::super::Problem::from_store(&error);
-            let interrupted = known.code == "interrupted";
-            assert_eq!(problem.exit(), if interrupted { Exit::Interrupted } else { Exit::Failed });
+            let exit = match known.code {
+                "interrupted" => Exit::Interrupted,
+                "cursor_unknown" => Exit::Usage,
+                _ => Exit::Failed,
+            };
+            assert_eq!(problem.exit(), exit);
             said.push_str(&problem.render(&lang, false));
         }
         assert!(!said.contains('⟨') && !said.contains('?'), "{said}");

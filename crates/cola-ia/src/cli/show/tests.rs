@@ -2,7 +2,7 @@ use cola_ia_core::event::Fingerprint;
 use cola_ia_core::filter::Filter;
 use cola_ia_core::intake::{DeliveryNumber, EventNumber};
 use cola_ia_core::job::JobState;
-use cola_ia_core::store::{JobPage, JobSummary, PageRequest};
+use cola_ia_core::store::{DeliveryView, JobPage, JobSummary, PageRequest};
 use cola_ia_core::verdict::Verdict;
 
 use super::*;
@@ -11,6 +11,7 @@ use crate::lang::{Choice, Language};
 
 const MINUTE: i64 = 60_000_000;
 const START: i64 = 1_769_893_200_000_000;
+const NOW: Timestamp = Timestamp::from_micros(START + 60 * MINUTE);
 
 fn job(event: i64, id: &str, state: JobState) -> JobSummary {
     JobSummary {
@@ -42,6 +43,16 @@ fn full() -> EventHistory {
         job,
         text: Some("Comparar dos modelos\n\nen mi producto\u{1b}[2J".to_owned()),
         fingerprint: Fingerprint::of("a"),
+        changed_at: Some(Timestamp::from_micros(START + 5 * MINUTE)),
+        worker: None,
+        lease_until: None,
+        revisions: vec![RevisionView {
+            number: 2,
+            fingerprint: Fingerprint::of("d"),
+            accepted_at: Timestamp::from_micros(START + 4 * MINUTE),
+            conflict: Some(3),
+            text: Some("Comparar tres modelos".to_owned()),
+        }],
         duplicates: 1,
         conflicts: vec![
             ConflictView {
@@ -51,6 +62,12 @@ fn full() -> EventHistory {
                 count: 2,
                 first_at: Timestamp::from_micros(START + MINUTE),
                 last_at: Timestamp::from_micros(START + 2 * MINUTE),
+                decisions: vec![DecisionView {
+                    kind: DecisionKind::Keep,
+                    decided_at: Timestamp::from_micros(START + 3 * MINUTE),
+                    note: Some("lo envió dos veces\u{1b}[2J".to_owned()),
+                    entered: None,
+                }],
             },
             ConflictView {
                 number: 2,
@@ -59,6 +76,7 @@ fn full() -> EventHistory {
                 count: 1,
                 first_at: Timestamp::from_micros(START + MINUTE),
                 last_at: Timestamp::from_micros(START + MINUTE),
+                decisions: Vec::new(),
             },
         ],
         deliveries: vec![
@@ -79,6 +97,46 @@ fn full() -> EventHistory {
                 origin: None,
             },
         ],
+        attempts: vec![attempt(3, "crashed"), attempt(2, "error"), attempt(1, "released")],
+        effects: vec![EffectView {
+            effect: 4,
+            run: 1,
+            name: "publish\u{1b}[2J".to_owned(),
+            key: "k".to_owned(),
+            state: "unknown".to_owned(),
+            begun_at: Timestamp::from_micros(START + MINUTE),
+            changed_at: Timestamp::from_micros(START + 2 * MINUTE),
+            reason: Some("no_answer".to_owned()),
+            resource_id: None,
+            cost_micros: Some(1_500),
+            tries: 2,
+        }],
+    }
+}
+
+fn attempt(number: u32, outcome: &str) -> AttemptView {
+    AttemptView {
+        attempt: i64::from(number),
+        event: EventNumber(7),
+        source: Source::new("form").unwrap(),
+        id: "idea-42".to_owned(),
+        run: 1,
+        number,
+        worker: "host\u{202e}:42".to_owned(),
+        started_at: Timestamp::from_micros(START + i64::from(number) * MINUTE),
+        ended_at: Some(Timestamp::from_micros(START + i64::from(number) * MINUTE + 1_500_000)),
+        outcome: Some(outcome.to_owned()),
+        exit_code: (outcome == "error").then_some(1),
+        signal: (outcome == "crashed").then_some(9),
+        error_class: (outcome == "error").then(|| "http_500".to_owned()),
+        error: (outcome == "error").then(|| "the model\nsaid no\u{9b}".to_owned()),
+        cost_micros: None,
+        tokens_in: None,
+        tokens_out: None,
+        model: None,
+        late: None,
+        stdout: None,
+        stderr: Some("first\nTraceback\u{1b}[31m\nlast".to_owned()),
     }
 }
 
@@ -89,16 +147,22 @@ fn bare() -> EventHistory {
         job,
         text: None,
         fingerprint: Fingerprint::of("a"),
+        changed_at: None,
+        worker: None,
+        lease_until: None,
+        revisions: Vec::new(),
         duplicates: 0,
         conflicts: Vec::new(),
         deliveries: Vec::new(),
+        attempts: Vec::new(),
+        effects: Vec::new(),
     }
 }
 
 #[test]
 fn the_story_is_told_in_both_languages() {
     for language in Language::ALL {
-        let story = as_story(&Lang::only(language), &[full(), bare()], false);
+        let story = as_story(&Lang::only(language), &[full(), bare()], NOW, false);
         assert!(!story.contains('\u{1b}') && !story.contains('\u{202e}'));
         insta::assert_snapshot!(format!("story-{}", language.tag()), story);
     }
@@ -107,9 +171,9 @@ fn the_story_is_told_in_both_languages() {
 #[test]
 fn a_locale_changes_the_prose_of_a_story_and_not_its_words() {
     let lang = Lang::new(Choice { prose: Language::English, words: Language::Spanish });
-    let story = as_story(&lang, &[full()], false);
-    assert!(story.starts_with("idea-42  retenido\n  source"), "{story}");
-    assert!(story.contains("conflicto  #1"), "{story}");
+    let story = as_story(&lang, &[full()], NOW, false);
+    assert!(story.starts_with("idea-42  retenido\n  it does not run") && story.contains("\n  source"), "{story}");
+    assert!(story.contains("conflicto  +1m0s"), "{story}");
 }
 
 #[test]
@@ -154,7 +218,7 @@ fn colour_changes_nothing_but_colour() {
         plain
     };
     assert_eq!(strip(jobs::as_table(&lang, &page(), true)), jobs::as_table(&lang, &page(), false));
-    assert_eq!(strip(as_story(&lang, &[full()], true)), as_story(&lang, &[full()], false));
+    assert_eq!(strip(as_story(&lang, &[full()], NOW, true)), as_story(&lang, &[full()], NOW, false));
 }
 
 #[test]

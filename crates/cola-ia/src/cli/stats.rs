@@ -130,6 +130,9 @@ pub fn explain(session: &Session, options: &StatsOptions, stats: &Stats) {
     if let Some(ahead) = late.ahead_percentile(95) {
         session.note(&Message::new("stats-ahead").number("count", late.ahead()).with("time", rough(ahead)));
     }
+    if stats.total.of(Verdict::Invalid) > 0 {
+        session.hint(&Message::new("stats-refused-hint"));
+    }
     if stats.more > 0 {
         session.note(&Message::new("stats-more").number("count", stats.more));
     }

@@ -527,6 +527,7 @@ stats-ahead =
         [one] 1 delivery carries a time after its reception, { $time } ahead: one of the two clocks is wrong
        *[other] { $count } deliveries carry a time after their reception, nearly all by { $time } or less: one of the two clocks is wrong
     }
+stats-refused-hint = what was refused, and why: cola-ia errors --kind intake
 stats-more =
     { $count ->
         [one] 1 source more is in the total only

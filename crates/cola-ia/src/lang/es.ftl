@@ -529,6 +529,7 @@ stats-ahead =
         [one] 1 entrega trae una fecha posterior a su recepción, adelantada { $time }: uno de los dos relojes está mal
        *[other] { $count } entregas traen una fecha posterior a su recepción, casi todas adelantadas { $time } o menos: uno de los dos relojes está mal
     }
+stats-refused-hint = lo que se rechazó y por qué: cola-ia errors --kind intake
 stats-more =
     { $count ->
         [one] 1 origen más está solo en el total

@@ -9,6 +9,7 @@ pub mod event;
 pub mod filter;
 pub mod intake;
 pub mod job;
+pub mod lateness;
 pub mod limits;
 pub mod store;
 pub mod verdict;

@@ -7,6 +7,8 @@
 //!
 //! The same conformance cases run on every implementation (`cola-ia-testkit`).
 
+mod stats;
+
 use std::fmt;
 use std::sync::Arc;
 
@@ -33,6 +35,7 @@ pub use lists::{
     ListRequest, Page, TEXTS_MAX_BYTES, Texts,
 };
 pub use prune::{OPS_KEPT, PruneCursor, PruneRequest, Pruned, PrunedDeliveries};
+pub use stats::{STATS_SOURCES_MAX, Stats, StatsGroup};
 
 /// The caller's name for one mutating call: 16 bytes, of which the first six are the time in milliseconds, so that a store
 /// appends them in order, and the rest is random.
@@ -296,6 +299,15 @@ pub trait Store: Send + Sync {
     /// `Unavailable`, `Corrupt`.
     async fn jobs(&self, filter: Filter, page: PageRequest) -> Result<JobPage, StoreError>;
 
+    /// What was received in a range of time, by verdict and by source, and how late; and how many jobs are in each state now. Of
+    /// the filter, sources and times are asked.
+    ///
+    /// The range is widened to whole minutes, and where the store keeps older counts by the hour or the day, to whole ones of
+    /// these: the answer says the range that it counts, exactly. Reception is by the store's clock.
+    ///
+    /// # Errors
+    /// `Unavailable`, `Corrupt`.
+    async fn stats(&self, filter: Filter) -> Result<Stats, StoreError>;
     /// One page of deliveries, every handing-over, highest number first.
     ///
     /// Of the filter, sources, verdicts, types, times (of reception) and reasons (codes of refusals) are asked.

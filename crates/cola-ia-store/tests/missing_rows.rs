@@ -27,6 +27,13 @@ fn a_missing_row_is_damage_and_not_an_empty_answer() {
 
         let page = PageRequest { below: None, limit: 10 };
         assert_eq!(code(block_on(store.jobs(Filter::default(), page))), "store_damaged", "{statement}");
+        if statement == "DELETE FROM sources" {
+            assert_eq!(
+                code(block_on(store.stats(Filter::default()))),
+                "store_damaged",
+                "counts of a source without a name"
+            );
+        }
         if statement == "DELETE FROM events" {
             assert_eq!(code(block_on(store.find_events(None, "a".into()))), "store_damaged");
             assert_eq!(code(block_on(store.preview(Arc::clone(&batch)))), "store_damaged");

@@ -112,6 +112,9 @@ fn rows_become_jobs_with_the_state_that_the_old_words_mean() {
     assert_eq!(add(&store, "a", "uno"), Verdict::Duplicate);
     assert_eq!(add(&store, "c", "otro"), Verdict::Conflict);
     assert_eq!(add(&store, "e", "uno"), Verdict::New);
+    let counted = block_on(store.stats(Filter::default())).unwrap().total;
+    let jobs = JobState::ALL.map(|state| counted.jobs_in(state));
+    assert_eq!((counted.deliveries, jobs), ([5, 1, 1, 0], [2, 0, 1, 0, 2, 0]));
 }
 
 #[test]

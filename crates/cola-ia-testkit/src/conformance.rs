@@ -21,6 +21,7 @@ mod previews;
 mod pruning;
 mod refusals;
 mod reopening;
+mod stats;
 mod verdicts;
 
 /// One fact about a store.
@@ -34,7 +35,7 @@ pub struct Case {
 
 /// All cases, in an order in which the first failure is likely the cause of the others.
 pub fn cases() -> impl Iterator<Item = &'static Case> {
-    let areas: [&'static [Case]; 15] = [
+    let areas: [&'static [Case]; 16] = [
         verdicts::CASES,
         histories::CASES,
         identity::CASES,
@@ -44,6 +45,7 @@ pub fn cases() -> impl Iterator<Item = &'static Case> {
         ops::CASES,
         previews::CASES,
         jobs::CASES,
+        stats::CASES,
         lists::CASES,
         decisions::CASES,
         pruning::CASES,

@@ -16,7 +16,7 @@ use cola_ia_core::job::JobState;
 use cola_ia_core::store::{
     Accepted, ConflictSummary, Cursor, DeliverySummary, EraseRequest, Erased, EventHistory, FollowFrom, Followed,
     JobPage, JobSummary, ListRequest, OpId, Page, PageRequest, Preview, PruneRequest, Pruned, ResolveRequest, Resolved,
-    Store, StoreError, Texts,
+    Stats, Store, StoreError, Texts,
 };
 
 use crate::clock::{ManualClock, SeededEntropy};
@@ -205,6 +205,14 @@ impl Scratch {
     /// The store's.
     pub fn jobs(&self, filter: Filter, page: PageRequest) -> Result<JobPage, StoreError> {
         block_on(self.store().jobs(filter, page))
+    }
+
+    /// [`Store::stats`].
+    ///
+    /// # Errors
+    /// The store's.
+    pub fn stats(&self, filter: Filter) -> Result<Stats, StoreError> {
+        block_on(self.store().stats(filter))
     }
 
     /// All jobs, newest first, page by page.

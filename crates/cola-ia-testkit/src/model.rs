@@ -19,11 +19,12 @@ use cola_ia_core::store::{
     Accepted, AttemptView, ConflictSummary, ConflictView, Cursor, DeliverySummary, DeliveryView, EraseRequest, Erased,
     ErrorKind, EventHistory, FollowFrom, Followed, HISTORY_MAX, JobPage, JobSummary, ListRequest, OpId, Page,
     PageRequest, Preview, PruneRequest, Pruned, PrunedDeliveries, Receipt, ResolveRequest, Resolved, RevisionView,
-    Store, StoreError, Texts,
+    Stats, Store, StoreError, Texts,
 };
 use cola_ia_core::verdict::Verdict;
 
 mod lists;
+mod stats;
 
 pub(crate) use lists::summary as delivery_summary;
 
@@ -90,6 +91,7 @@ struct Memory {
     ops: BTreeMap<OpId, Call>,
     events: BTreeMap<(Source, EventId), Event>,
     refusals: Vec<RecordedRefusal>,
+    received: Vec<stats::Received>,
     /// Every delivery, in the order of arrival.
     log: Vec<DeliverySummary>,
 }
@@ -134,6 +136,7 @@ impl Memory {
     fn take(&mut self, member: &Intake, received_at: Timestamp) -> Receipt {
         let receipt = self.judge(member, received_at);
         self.log.push(lists::summary(member, &receipt, received_at));
+        self.received.push(stats::Received { member: member.clone(), verdict: receipt.verdict, at: received_at });
         if let Intake::Delivery(delivery) = member
             && let Some(known) = self.events.get(&(delivery.source.clone(), delivery.id.clone()))
             && known.job.erased_at.is_some()
@@ -310,7 +313,7 @@ impl Store for ModelStore {
             };
         }
         let received_at = self.clock.now();
-        let receipts = batch.iter().map(|member| memory.take(member, received_at)).collect();
+        let receipts: Vec<Receipt> = batch.iter().map(|member| memory.take(member, received_at)).collect();
         let accepted = Accepted { received_at, receipts };
         memory.ops.insert(op, Call { at: received_at, first: First::Accept(accepted.clone()) });
         Ok(accepted)
@@ -348,6 +351,10 @@ impl Store for ModelStore {
         jobs.truncate(limit);
         let next = if more { jobs.last().map(|job| job.event) } else { None };
         Ok(JobPage { jobs, next })
+    }
+
+    async fn stats(&self, filter: Filter) -> Result<Stats, StoreError> {
+        Ok(stats::stats(&self.memory.lock(), &filter))
     }
 
     async fn deliveries(&self, filter: Filter, request: ListRequest) -> Result<Page<DeliverySummary>, StoreError> {

@@ -19,13 +19,14 @@ use cola_ia_core::intake::{DeliveryNumber, EventNumber, Intake, Refusal, Refusal
 use cola_ia_core::job::JobState;
 use cola_ia_core::store::{
     Accepted, ConflictSummary, Cursor, Decision, DeliverySummary, Erased, ErrorKind, EventHistory, FollowFrom, JobPage,
-    JobSummary, OpId, PageRequest, Preview, PruneRequest, Pruned, ResolveRequest, Resolved, StoreError, Texts,
+    JobSummary, OpId, PageRequest, Preview, PruneRequest, Pruned, ResolveRequest, Resolved, Stats, StoreError, Texts,
 };
 use cola_ia_core::verdict::Verdict;
 use proptest::collection::vec;
 use proptest::prelude::{Just, Strategy, any, prop_oneof};
 use proptest::test_runner::{Config, RngSeed, TestCaseError, TestError, TestRunner};
 
+use crate::clock::ManualClock;
 use crate::events::{delivery, event_type, line, source};
 use crate::harness::{Backend, Failure, RecordedRefusal, Scratch};
 use crate::report::differ;
@@ -92,6 +93,15 @@ pub enum Step {
     },
     /// All pages of jobs of one source or of all, with this limit.
     Walk(Option<usize>, u32),
+    /// `stats` of one source or of all, from and to so many seconds before now.
+    Stats {
+        /// A place in [`SOURCES`].
+        source: Option<usize>,
+        /// Below 0: later than now.
+        since: Option<i64>,
+        /// Below 0: later than now.
+        until: Option<i64>,
+    },
     /// All deliveries and all conflicts that a filter lets through.
     List {
         /// A place in [`SOURCES`].
@@ -200,7 +210,10 @@ impl Member {
 }
 
 fn member() -> impl Strategy<Value = Member> {
-    let time = prop_oneof![3 => Just(None), 1 => (-5_i64..5).prop_map(Some)];
+    // Of long ago, and of about now: late and ahead.
+    let start = ManualClock::START.as_micros();
+    let about_now = (start - 100_000_000)..(start + 100_000_000);
+    let time = prop_oneof![3 => Just(None), 1 => (-5_i64..5).prop_map(Some), 1 => about_now.prop_map(Some)];
     // The first of each list is the most frequent and what a failure shrinks to.
     let source = prop_oneof![3 => Just(0), 1 => 1..SOURCES.len()];
     let id = prop_oneof![2 => Just(0), 3 => 0..IDS.len()];
@@ -225,6 +238,8 @@ fn step() -> impl Strategy<Value = Step> {
         below,
         limit,
     });
+    let ago = || prop_oneof![1 => Just(None), 2 => (-90_i64..240).prop_map(Some)];
+    let counted = (in_source(), ago(), ago()).prop_map(|(source, since, until)| Step::Stats { source, since, until });
     let verdicts = vec((0..Verdict::ALL.len()).prop_map(|verdict| Verdict::ALL[verdict]), 0..3);
     let since = prop_oneof![2 => Just(None), 1 => (0_i64..30_000_000).prop_map(Some)];
     let list = (in_source(), verdicts, since, 0_u32..6).prop_map(|(source, verdicts, since, limit)| Step::List {
@@ -256,6 +271,7 @@ fn step() -> impl Strategy<Value = Step> {
         2 => (in_source(), 0..IDS.len()).prop_map(|(source, id)| Step::Find(source, id)),
         2 => page,
         1 => (in_source(), 1_u32..5).prop_map(|(source, limit)| Step::Walk(source, limit)),
+        2 => counted,
         2 => list,
         2 => Just(Step::Follow),
         6 => resolve,
@@ -394,6 +410,7 @@ enum Answer {
     Previews(Vec<Preview>),
     Events(Vec<EventHistory>),
     Pages(Vec<JobPage>),
+    Stats(Box<Stats>),
     Listed(Vec<DeliverySummary>, Vec<ConflictSummary>),
     Resolved(Resolved),
     Erased(Option<Erased>),
@@ -408,6 +425,7 @@ struct Holdings {
     jobs: Vec<JobPage>,
     events: Vec<EventHistory>,
     refusals: Vec<RecordedRefusal>,
+    stats: Stats,
     listed: Answer,
 }
 
@@ -499,6 +517,17 @@ impl Side {
                 self.scratch.jobs(filter, page).map(|page| Answer::Pages(vec![self.renamed_page(page)]))
             }
             Step::Walk(in_source, limit) => self.walk(named(*in_source), *limit).map(Answer::Pages),
+            Step::Stats { source: in_source, since, until } => {
+                let now = self.scratch.clock().now().as_micros();
+                let ago = |seconds: i64| Timestamp::from_micros(now - seconds * 1_000_000);
+                let filter = Filter {
+                    since: since.map(ago),
+                    until: until.map(ago),
+                    sources: named(*in_source).into_iter().collect(),
+                    ..Filter::default()
+                };
+                self.scratch.stats(filter).map(|stats| Answer::Stats(Box::new(stats)))
+            }
             Step::List { source: in_source, verdicts, since, limit } => {
                 let now = self.scratch.clock().now().as_micros();
                 let filter = Filter {
@@ -597,7 +626,14 @@ impl Side {
         for refusal in &mut refusals {
             refusal.number = DeliveryNumber(self.place(refusal.number.0));
         }
-        Ok(Holdings { jobs: self.walk(None, 1_000)?, events, refusals, listed: self.listed(&Filter::default(), 7)? })
+        let stats = self.scratch.stats(Filter::default())?;
+        Ok(Holdings {
+            jobs: self.walk(None, 1_000)?,
+            events,
+            refusals,
+            listed: self.listed(&Filter::default(), 7)?,
+            stats,
+        })
     }
 
     /// All deliveries and all conflicts that the filter lets through.
@@ -607,7 +643,7 @@ impl Side {
         for conflict in &mut conflicts {
             conflict.event = self.event_place(conflict.event);
             conflict.id = renamed_id(std::mem::take(&mut conflict.id));
-            for decision in &mut conflict.decision {
+            if let Some(decision) = &mut conflict.decision {
                 decision.entered = decision.entered.map(|event| self.event_place(event));
             }
         }

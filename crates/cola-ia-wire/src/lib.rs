@@ -16,12 +16,14 @@ mod config;
 mod jobs;
 mod lists;
 mod retention;
+mod stats;
 
 pub use add::{Entered, Refused};
 pub use config::SettingLine;
 pub use jobs::{Conflict, Delivery, Event, Job};
 pub use lists::{Attempt, ConflictLine, DeliveryLine, Effect, ErrorLine, FailedAttempt};
 pub use retention::{Decision, Entry, Erasure, PrunedDeliveries, Pruning, Resolution, Revision};
+pub use stats::{JobCounts, LatenessOf, StatsLine};
 
 /// The version of every shape here, its field `v`.
 pub const VERSION: u32 = 1;

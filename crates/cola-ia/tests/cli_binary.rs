@@ -21,7 +21,7 @@ use cola_ia_core::job::JobState;
 use cola_ia_core::store::{ErrorKind, StoreError};
 use common::{BOTH, Place};
 
-const COMMANDS: [&[&str]; 18] = [
+const COMMANDS: [&[&str]; 19] = [
     &[],
     &["init"],
     &["add"],
@@ -34,6 +34,7 @@ const COMMANDS: [&[&str]; 18] = [
     &["resolve"],
     &["prune"],
     &["erase"],
+    &["stats"],
     &["config"],
     &["config", "show"],
     &["config", "check"],

@@ -91,6 +91,12 @@ fn jobs_and_show_of_a_real_store() {
             place.shown(&["show", "--json", "idea-42"]),
             place.shown(&["show", "idea-43"]),
             place.shown(&["show", "--source", "form", "idea-42"]),
+            place.shown(&["stats", "--source", "default"]),
+            place.shown(&["stats", "--since", "1d", "--json", "--source", "default"]),
+            place.shown(&["stats", "--until", "2020-01-31"]),
+            place.shown(&["stats", "--source", "nadie"]),
+            place.shown(&["stats", "--since", "ayer"]),
+            place.shown(&["stats", "--state", "held"]),
         ];
         check("views", language, &shown);
     }

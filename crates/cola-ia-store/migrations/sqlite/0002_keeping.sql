@@ -33,6 +33,57 @@ CREATE INDEX attempts_failed ON attempts (attempt) WHERE outcome IN ('error', 'c
 
 -- counters: folded deltas
 
+-- A delta of `new`, `duplicate`, `conflict` or `invalid` counts deliveries; one of `job_STATE` moves jobs, and a new event's
+-- pending job is part of its `new`. Numbers of deliveries: all that it counts lie between these two.
+ALTER TABLE counter_deltas ADD COLUMN first INTEGER;
+ALTER TABLE counter_deltas ADD COLUMN last  INTEGER;
+ALTER TABLE counter_deltas ADD COLUMN late  BLOB; -- how late they came: pairs of LEB128 numbers, bucket (zigzag) and count
+
+-- Deltas that were added up: of a minute, later of its hour, later of its day. Each folding moves them in one transaction. What
+-- is asked for together lies together: a day is a thousand minutes of each source.
+CREATE TABLE counters (
+    span    INTEGER NOT NULL, -- seconds: 60, 3600, 86400
+    start   INTEGER NOT NULL,
+    source  INTEGER NOT NULL, -- 0: refused without a source
+    counter TEXT    NOT NULL, -- new, duplicate, conflict, invalid
+    n       INTEGER NOT NULL,
+    PRIMARY KEY (span, start, source, counter)
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE counter_lateness (
+    span   INTEGER NOT NULL,
+    start  INTEGER NOT NULL,
+    source INTEGER NOT NULL,
+    late   BLOB    NOT NULL,
+    PRIMARY KEY (span, start, source)
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE counter_numbers (
+    span  INTEGER NOT NULL,
+    start INTEGER NOT NULL,
+    first INTEGER NOT NULL,
+    last  INTEGER NOT NULL,
+    PRIMARY KEY (span, start)
+) STRICT, WITHOUT ROWID;
+
+-- How many jobs are in each state, but for what the deltas still say.
+CREATE TABLE job_counts (
+    source INTEGER NOT NULL,
+    state  TEXT    NOT NULL,
+    n      INTEGER NOT NULL,
+    PRIMARY KEY (source, state)
+) STRICT, WITHOUT ROWID;
+
+-- What was counted before. Which numbers a minute has stands in `ops`; how late its deliveries came was not counted.
+INSERT INTO counters (span, start, source, counter, n)
+SELECT 60, at - ((at % 60000000) + 60000000) % 60000000, coalesce(source, 0), counter, sum(n)
+FROM counter_deltas GROUP BY 2, 3, 4;
+INSERT INTO counter_numbers (span, start, first, last)
+SELECT 60, at - ((at % 60000000) + 60000000) % 60000000, min(first), max(first + count - 1)
+FROM ops WHERE verb = 'accept' AND count > 0 GROUP BY 2;
+DELETE FROM counter_deltas;
+INSERT INTO job_counts (source, state, n) SELECT source, state, count(*) FROM jobs GROUP BY source, state;
+
 -- decisions, pruning, erasure
 
 -- Both stand behind `text` and are NULL but for rows that have none: reading them never reads a text.

@@ -1,7 +1,7 @@
 //! The gate: each event of a batch enters once.
 
+use std::collections::HashMap;
 use std::collections::hash_map::Entry;
-use std::collections::{BTreeMap, HashMap};
 use std::hash::Hasher as _;
 use std::sync::Arc;
 
@@ -16,6 +16,7 @@ use rusqlite::{CachedStatement, Connection, OptionalExtension as _, Row, params}
 
 use siphasher::sip::SipHasher13;
 
+use super::counters::Tally;
 use super::erase;
 use super::identities::{self, Identity, Packing};
 use super::rows::Rows;
@@ -197,6 +198,7 @@ struct Gate<'a> {
     /// The row of each member's source, 0 for refusals.
     sources: Vec<i64>,
     now: Timestamp,
+    fold_after: u32,
     /// The number of the batch's first member.
     first: i64,
     events: Events<'a>,
@@ -216,6 +218,7 @@ impl<'a> Gate<'a> {
             batch,
             sources: sources(connection, batch)?,
             now: scope.clock.now(),
+            fold_after: scope.fold_after,
             first,
             events: Events::new(connection)?,
         })
@@ -402,10 +405,10 @@ impl<'a> Gate<'a> {
                 conflict: None,
                 decided: false,
             };
-            let source = match (intake, *fate) {
+            let delivery = match (intake, *fate) {
                 (Intake::Refusal(refusal), _) => {
                     deliveries.refusal(number, refusal)?;
-                    tally.add(None, Verdict::Invalid, refusal.count as i64);
+                    tally.delivery(0, Verdict::Invalid, refusal.count as i64, number);
                     (receipt.verdict, receipt.event) = (Verdict::Invalid, None);
                     receipts.push(receipt);
                     continue;
@@ -422,16 +425,23 @@ impl<'a> Gate<'a> {
                         let (conflict, decided) = deliveries.conflict(&member, *source)?;
                         (receipt.conflict, receipt.decided) = (Some(conflict), decided);
                     }
-                    *source
+                    delivery
                 }
-                (Intake::Delivery(_), Fate::Enters | Fate::Refused) => *source,
+                (Intake::Delivery(delivery), Fate::Enters | Fate::Refused) => delivery,
             };
-            tally.add(Some(source), receipt.verdict, 1);
+            self.count(&mut tally, *source, receipt.verdict, number, delivery);
             receipts.push(receipt);
         }
         self.insert_duplicates(&repeated)?;
-        tally.write(self.connection, self.now)?;
+        tally.write(self.connection, self.now, self.fold_after)?;
         Ok(receipts)
+    }
+
+    fn count(&self, tally: &mut Tally, source: i64, verdict: Verdict, number: i64, delivery: &Delivery) {
+        let sum = tally.delivery(source, verdict, 1, number);
+        if let Some(time) = delivery.time {
+            sum.late.add(self.now, time);
+        }
     }
 
     fn insert_duplicates(&self, repeated: &[Repeated<'_>]) -> rusqlite::Result<()> {
@@ -536,7 +546,7 @@ fn sources(connection: &Connection, batch: &[Intake]) -> rusqlite::Result<Vec<i6
 }
 
 /// The row of a source, made where it is new.
-fn source_row(connection: &Connection, name: &str) -> rusqlite::Result<i64> {
+pub(super) fn source_row(connection: &Connection, name: &str) -> rusqlite::Result<i64> {
     connection.prepare_cached("INSERT INTO sources (name) VALUES (?1) ON CONFLICT DO NOTHING")?.execute([name])?;
     connection.prepare_cached("SELECT source FROM sources WHERE name = ?1")?.query_row([name], |row| row.get(0))
 }
@@ -617,23 +627,4 @@ impl<'a> Deliveries<'a> {
 
 fn said(delivery: &Delivery) -> (Option<i64>, Option<&str>) {
     (delivery.time.map(Timestamp::as_micros), delivery.event_type.as_ref().map(cola_ia_core::event::EventType::as_str))
-}
-
-/// What the transaction adds to the counters.
-#[derive(Default)]
-struct Tally(BTreeMap<(Option<i64>, Verdict), i64>);
-
-impl Tally {
-    fn add(&mut self, source: Option<i64>, verdict: Verdict, n: i64) {
-        *self.0.entry((source, verdict)).or_default() += n;
-    }
-
-    fn write(&self, connection: &Connection, now: Timestamp) -> rusqlite::Result<()> {
-        let mut insert =
-            connection.prepare_cached("INSERT INTO counter_deltas (at, source, counter, n) VALUES (?1, ?2, ?3, ?4)")?;
-        for ((source, verdict), n) in &self.0 {
-            insert.execute(params![now.as_micros(), source, verdict.as_str(), n])?;
-        }
-        Ok(())
-    }
 }

@@ -2,13 +2,14 @@
 
 use cola_ia_core::clock::Timestamp;
 use cola_ia_core::intake::{DeliveryNumber, EventNumber};
+use cola_ia_core::job::JobState;
 use cola_ia_core::store::{EraseRequest, Erased, ErrorKind, OpId, StoreError, erased_id, names};
 use rusqlite::{Connection, params};
 
 use super::ops::{Call, Numbers, digest};
 use super::reader::Sight;
 use super::writer::Scope;
-use super::{preview, take_over};
+use super::{counters, preview, take_over};
 
 /// Deliveries that one step goes through.
 const STEP: usize = 20_000;
@@ -42,7 +43,7 @@ pub(super) fn erase(scope: &Scope<'_>, op: OpId, request: &EraseRequest) -> Resu
     let now = scope.clock.now();
     let unfinished = if request.after.is_none() { unfinished(scope, event, now)? } else { false };
     if request.after.is_none() {
-        forget(scope.connection, event, now, request, unfinished).map_err(sqlite)?;
+        forget(scope, event, now, request, unfinished).map_err(sqlite)?;
     }
     let next = forget_deliveries(scope.connection, event, request).map_err(sqlite)?;
     let erased_at: i64 = scope
@@ -99,12 +100,13 @@ pub(super) const CONTENT: [&str; 6] = [
 ];
 
 fn forget(
-    connection: &Connection,
+    scope: &Scope<'_>,
     event: i64,
     now: Timestamp,
     request: &EraseRequest,
     unfinished: bool,
 ) -> rusqlite::Result<()> {
+    let connection = scope.connection;
     let hash = hash(connection, request.source.as_str(), &request.id)?;
     connection
         .prepare_cached(
@@ -115,6 +117,7 @@ fn forget(
         connection.prepare_cached(sql)?.execute([event])?;
     }
     if unfinished {
+        counters::job_goes_to(scope, event, JobState::Cancelled, now)?;
         connection
             .prepare_cached(
                 "UPDATE attempts SET outcome = 'crashed', ended_at = ?2

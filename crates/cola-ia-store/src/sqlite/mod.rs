@@ -10,6 +10,7 @@ mod conditions;
 mod conflicts;
 mod connection;
 mod copy;
+mod counters;
 mod create;
 mod cursor;
 mod deliveries;
@@ -32,6 +33,7 @@ mod row;
 mod rows;
 mod shrink;
 mod slot;
+mod stats;
 mod stretch;
 mod take_over;
 mod time_range;
@@ -50,7 +52,7 @@ use cola_ia_core::intake::Intake;
 use cola_ia_core::store::{
     Accepted, AttemptView, ConflictSummary, DeliverySummary, EraseRequest, Erased, ErrorKind, EventHistory, FollowFrom,
     Followed, JobPage, ListRequest, OpId, Page, PageRequest, Preview, PruneRequest, Pruned, ResolveRequest, Resolved,
-    Store, StoreError, Texts,
+    Stats, Store, StoreError, Texts,
 };
 use rusqlite::Connection;
 
@@ -86,6 +88,8 @@ pub struct Options {
     pub entropy: Arc<dyn Entropy>,
     /// Bits of the hash that gives an identity its slot in a new store: 64. Tests take fewer, so that slots collide.
     pub slot_bits: u32,
+    /// Counts that pile up before they are added up. Tests take fewer.
+    pub fold_after: u32,
     /// When identities go from rows to blocks. Tests take small sizes.
     pub packing: Packing,
     /// The schema's steps that this program knows. Tests take others.
@@ -102,6 +106,7 @@ impl Default for Options {
             clock: Arc::new(SystemClock),
             entropy: Arc::new(SystemEntropy),
             slot_bits: 64,
+            fold_after: counters::FOLD_AFTER,
             packing: Packing::USUAL,
             migrations: migrate::MIGRATIONS,
         }
@@ -182,6 +187,7 @@ impl SqliteStore {
                 path.to_owned(),
                 options.clock.clone(),
                 slots,
+                options.fold_after,
                 options.packing,
                 wait.clone(),
             )),
@@ -319,6 +325,10 @@ impl Store for SqliteStore {
 
     async fn jobs(&self, filter: Filter, page: PageRequest) -> Result<JobPage, StoreError> {
         self.reader.call(move |sight| jobs::jobs(sight, &filter, page)).await
+    }
+
+    async fn stats(&self, filter: Filter) -> Result<Stats, StoreError> {
+        self.reader.call(move |sight| stats::stats(sight, &filter)).await
     }
 
     async fn deliveries(&self, filter: Filter, request: ListRequest) -> Result<Page<DeliverySummary>, StoreError> {

@@ -14,8 +14,8 @@ use rusqlite::{OptionalExtension as _, params};
 
 use super::accept::{self, Prepared};
 use super::ops::{Call, Numbers, digest};
-use super::row;
 use super::writer::Scope;
+use super::{counters, row};
 
 /// See [`Store::resolve`](cola_ia_core::store::Store::resolve).
 pub(super) fn resolve(scope: &Scope<'_>, op: OpId, request: &ResolveRequest) -> Result<Resolved, StoreError> {
@@ -297,6 +297,7 @@ fn run_again(scope: &Scope<'_>, event: i64, at: Timestamp) -> Result<bool, Store
         return Err(StoreError::new(ErrorKind::Conflict, "effects_open"));
     }
     let write = || {
+        counters::job_goes_to(scope, event, JobState::Pending, at)?;
         scope
             .connection
             .prepare_cached(

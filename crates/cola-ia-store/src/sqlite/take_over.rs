@@ -16,6 +16,7 @@ use rusqlite::types::ValueRef;
 use rusqlite::{Connection, OptionalExtension as _, Row, params};
 
 use super::connection::Wait;
+use super::counters::Tally;
 use super::writer::Scope;
 use super::{Options, accept, connection, copy, create, error, file, migrate};
 
@@ -199,7 +200,14 @@ fn take_over_locked(
     }
     create::sign(connection, options).map_err(sqlite)?;
     let slots = super::slots(path, connection)?;
-    let scope = Scope { connection, path, clock: &*options.clock, slots, packing: options.packing };
+    let scope = Scope {
+        connection,
+        path,
+        clock: &*options.clock,
+        slots,
+        fold_after: options.fold_after,
+        packing: options.packing,
+    };
     enter_rows(&scope, options, &mut report)?;
     connection.execute_batch(CLOSE_OLD_TABLE).map_err(sqlite)?;
     Ok(Some(report))
@@ -278,12 +286,15 @@ fn enter_batch(scope: &Scope<'_>, options: &Options, batch: Vec<Intake>, taken: 
             .prepare_cached("UPDATE jobs SET state = ?2, reason = ?3, due_at = NULL, changed_at = ?4 WHERE event = ?1")?
             .execute(params![receipt.number.0, fate.state.as_str(), fate.reason, accepted.received_at.as_micros()])
     };
+    let sqlite = |cause: rusqlite::Error| scope.error(&cause);
+    let source = accept::source_row(scope.connection, Source::DEFAULT).map_err(sqlite)?;
+    let mut tally = Tally::default();
     for (receipt, fate) in accepted.receipts.iter().zip(taken) {
-        if fate.state != JobState::Pending {
-            set(receipt, fate).map_err(|cause| scope.error(&cause))?;
+        if fate.state != JobState::Pending && set(receipt, fate).map_err(sqlite)? == 1 {
+            tally.job_moves(source, JobState::Pending, fate.state);
         }
     }
-    Ok(())
+    tally.write(scope.connection, accepted.received_at, scope.fold_after).map_err(sqlite)
 }
 
 /// A row as a delivery and the state of its job; `None` where it cannot be an event, which is reported.

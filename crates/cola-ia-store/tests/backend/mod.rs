@@ -45,6 +45,8 @@ impl Place for Folder {
             clock: Arc::new(clock),
             entropy: Arc::new(entropy),
             slot_bits: self.slot_bits,
+            // Where slots are few, counts are added up often too: the odd store of the two.
+            fold_after: if self.slot_bits < 64 { 3 } else { Options::default().fold_after },
             packing: if self.slot_bits < 64 { Packing::TINY } else { Packing::USUAL },
             ..Options::default()
         };
@@ -73,6 +75,13 @@ impl Place for Folder {
         let connection = rusqlite::Connection::open(self.path())?;
         let lease = (state == JobState::Running).then_some([7_u8; 16]);
         let due_at = (state == JobState::Pending).then_some(at.as_micros());
+        // The counts are told as a verb of the store would tell them.
+        connection.execute(
+            "INSERT INTO counter_deltas (at, source, counter, n)
+             SELECT ?3, source, 'job_' || state, -1 FROM jobs WHERE event = ?1
+             UNION ALL SELECT ?3, source, 'job_' || ?2, 1 FROM jobs WHERE event = ?1",
+            (event.0, state.as_str(), at.as_micros()),
+        )?;
         let changed = connection.execute(
             "UPDATE jobs SET state = ?2, due_at = ?3, lease = ?4, changed_at = ?5 WHERE event = ?1",
             (event.0, state.as_str(), due_at, lease, at.as_micros()),

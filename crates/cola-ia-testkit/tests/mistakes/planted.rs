@@ -12,11 +12,12 @@ use cola_ia_core::event::{Content, Delivery, EventId, Source};
 use cola_ia_core::filter::Filter;
 use cola_ia_core::intake::{DeliveryNumber, EventNumber, Intake};
 use cola_ia_core::job::JobState;
+use cola_ia_core::lateness::Lateness;
 use cola_ia_core::limits::{BATCH_MAX_EVENTS, TEXT_MAX_BYTES_CEILING};
 use cola_ia_core::store::{
     Accepted, AttemptView, ConflictSummary, Cursor, Decision, DeliverySummary, EraseRequest, Erased, ErrorKind,
     EventHistory, FollowFrom, Followed, JobPage, ListRequest, OpId, Page, PageRequest, Preview, PruneRequest, Pruned,
-    ResolveRequest, Resolved, Store, StoreError, Texts,
+    ResolveRequest, Resolved, Stats, StatsGroup, Store, StoreError, Texts,
 };
 use cola_ia_core::verdict::Verdict;
 use cola_ia_testkit::clock::{ManualClock, SeededEntropy};
@@ -152,6 +153,16 @@ mistakes! {
     ErasesWhatRuns,
     FindsByHash,
     ErasesNewlyEachTime,
+    // Counts.
+    CountsFromOne,
+    MixesUpVerdicts,
+    ListsLargestSourceFirst,
+    StatsIgnoreSource,
+    StatsIgnoreRange,
+    StatsIncludeTheEnd,
+    StatsSayWhatWasAsked,
+    CountsJobsOfTheRange,
+    CountsAheadAsLate,
     // Stores.
     ForgetsAtReopen,
     FailsToReopenEmpty,
@@ -645,6 +656,22 @@ fn let_others_in_if(wanted: bool) {
     }
 }
 
+impl Wrong {
+    fn spoil_group(&self, group: &mut StatsGroup) {
+        match self.mistake {
+            Mistake::CountsFromOne => group.deliveries[0] += 1,
+            Mistake::MixesUpVerdicts => group.deliveries.swap(1, 2),
+            Mistake::CountsJobsOfTheRange => group.jobs[0] = group.deliveries[0],
+            Mistake::CountsAheadAsLate => {
+                let mut late = Lateness::default();
+                group.lateness.buckets().for_each(|(bucket, n)| late.add_many(bucket.max(0), n));
+                group.lateness = late;
+            }
+            _ => {}
+        }
+    }
+}
+
 #[async_trait]
 impl Store for Wrong {
     async fn accept(&self, op: OpId, batch: Arc<Vec<Intake>>) -> Result<Accepted, StoreError> {
@@ -741,6 +768,27 @@ impl Store for Wrong {
             _ => {}
         }
         Ok(found)
+    }
+
+    async fn stats(&self, filter: Filter) -> Result<Stats, StoreError> {
+        let mut spoiled = filter.clone();
+        match self.mistake {
+            Mistake::StatsIgnoreSource => spoiled.sources.clear(),
+            Mistake::StatsIgnoreRange => (spoiled.since, spoiled.until) = (None, None),
+            Mistake::StatsIncludeTheEnd => {
+                spoiled.until = spoiled.until.map(|until| Timestamp::from_micros(until.as_micros() + 1));
+            }
+            _ => {}
+        }
+        let mut stats = self.model.stats(spoiled).await?;
+        match self.mistake {
+            Mistake::StatsSayWhatWasAsked => (stats.since, stats.until) = (filter.since, filter.until),
+            Mistake::ListsLargestSourceFirst => stats.groups.sort_by_key(|group| std::cmp::Reverse(group.received())),
+            _ => {}
+        }
+        self.spoil_group(&mut stats.total);
+        stats.groups.iter_mut().for_each(|group| self.spoil_group(group));
+        Ok(stats)
     }
 
     async fn deliveries(&self, filter: Filter, request: ListRequest) -> Result<Page<DeliverySummary>, StoreError> {

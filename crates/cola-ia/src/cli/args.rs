@@ -28,6 +28,7 @@ use super::list::ListOptions;
 use super::prune::PruneOptions;
 use super::resolve::ResolveOptions;
 use super::show::ShowOptions;
+use super::stats::{self, StatsOptions};
 use super::tail::TailOptions;
 use crate::config::{Flags, nearest};
 use crate::lang::{Lang, Language, Message, verdict_word};
@@ -57,6 +58,8 @@ pub enum Command {
     Jobs(JobsOptions),
     /// `show`
     Show(ShowOptions),
+    /// `stats`
+    Stats(StatsOptions),
     /// `deliveries`
     Deliveries(ListOptions),
     /// `conflicts`
@@ -125,6 +128,7 @@ pub fn command(lang: &Lang) -> Clap {
         .subcommand(make.add())
         .subcommand(make.jobs())
         .subcommand(make.show())
+        .subcommand(make.stats())
         .subcommand(make.list("deliveries", &deliveries::KEYS))
         .subcommand(make.list("conflicts", &conflicts::KEYS).arg(make.flag("diff")))
         .subcommand(make.list("errors", &errors_list::KEYS).arg(make.option("kind", "value-kind")))
@@ -334,6 +338,10 @@ impl Make<'_> {
             .arg(self.flag("json"))
     }
 
+    fn stats(&self) -> Clap {
+        self.command("stats", "stats").args(self.filter(&stats::KEYS)).arg(self.flag("json"))
+    }
+
     fn config(&self) -> Clap {
         self.command("config", "config")
             .subcommand_required(true)
@@ -432,6 +440,7 @@ fn read(matches: &ArgMatches) -> Result<Invocation, Problem> {
         }
         "jobs" => Command::Jobs(read_jobs(matches)?),
         "show" => Command::Show(read_show(matches)?),
+        "stats" => Command::Stats(read_stats(matches)?),
         "deliveries" => Command::Deliveries(read_list(matches, deliveries_filter(matches)?)?),
         "conflicts" => Command::Conflicts(ConflictsOptions {
             list: read_list(matches, filter::read(matches, &conflicts::KEYS, SystemClock.now())?)?,
@@ -593,6 +602,12 @@ fn read_prune(matches: &ArgMatches) -> Result<PruneOptions, Problem> {
         return Err(Problem::usage(Message::new("usage-prune-shrink")));
     }
     Ok(PruneOptions { older_than, dry_run, shrink, json: matches.get_flag("json") })
+}
+
+fn read_stats(matches: &ArgMatches) -> Result<StatsOptions, Problem> {
+    let now = SystemClock.now();
+    let filter = stats::with_start(filter::read(matches, &stats::KEYS, now)?, now);
+    Ok(StatsOptions { filter, json: matches.get_flag("json") })
 }
 
 fn read_shell(matches: &ArgMatches) -> Result<Shell, Problem> {

@@ -23,6 +23,7 @@ pub mod prune;
 pub mod resolve;
 mod session;
 pub mod show;
+pub mod stats;
 pub mod tail;
 mod usage;
 mod why;
@@ -125,6 +126,16 @@ fn dispatch(session: &Session, invocation: &Invocation) -> Result<Exit, Problem>
                 show::as_story(&session.lang, &events, SystemClock.now(), session.colour.stdout)
             };
             print(&text)
+        }
+        Command::Stats(options) => {
+            let store = store::view(&load(NamedFile::MustExist)?)?;
+            let stats = block_on(store.stats(options.filter.clone())).map_err(|error| Problem::from_store(&error))?;
+            if options.json {
+                return print(&stats::as_json(&stats));
+            }
+            print(&stats::as_tables(&session.lang, &stats, session.colour.stdout))?;
+            stats::explain(session, options, &stats);
+            Ok(Exit::Done)
         }
         Command::Deliveries(options) => deliveries::run(session, options, &store::view(&load(NamedFile::MustExist)?)?),
         Command::Conflicts(options) => conflicts::run(session, options, &store::view(&load(NamedFile::MustExist)?)?),

@@ -15,7 +15,7 @@ use crate::print::{shell_path, shell_word};
 const PLANNED: &[&str] = &[
     "backup", "cancel", "claim", "complete", "costs", "demo", "doctor", "effect", "export", "extend", "fail", "import",
     "mcp", "move", "recover", "release", "replay", "restore", "restored", "resume", "retry", "serve", "source",
-    "stats", "token", "work",
+    "token", "work",
 ];
 
 /// The same mistake as a [`Problem`] with its hints.

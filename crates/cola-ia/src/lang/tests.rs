@@ -15,6 +15,7 @@ const ALIKE: &[&str] = &[
     "add-summary",
     "add-summary-and",
     "column-id",
+    "column-total",
     "examples-completions",
     "label-error",
     "setting-value",

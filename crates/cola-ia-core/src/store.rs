@@ -7,8 +7,12 @@
 //!
 //! The same conformance cases run on every implementation (`cola-ia-testkit`).
 
+mod restored;
+
 use std::fmt;
 use std::sync::Arc;
+
+pub use restored::{Restored, RestoredMark};
 
 use async_trait::async_trait;
 
@@ -212,6 +216,24 @@ pub trait Store: Send + Sync {
     /// # Errors
     /// `Unavailable`, `Corrupt`.
     async fn jobs(&self, filter: JobFilter, page: PageRequest) -> Result<JobPage, StoreError>;
+
+    /// Marks the store as restored, or takes the mark away.
+    ///
+    /// A mark ends all leases: who held one has lost it, the job is pending again and has its attempt back, and each effect
+    /// that it had begun is `unknown`. While the mark stands, every effect that is not `done`, recorded or not, counts as
+    /// begun at that instant with its outcome open: it may have happened. Of two marks the later one stands. Taking the mark
+    /// away where there is none changes nothing.
+    ///
+    /// # Errors
+    /// `Invalid` (`restored_in_future`) where the instant has not come yet by the store's clock, which leaves the op unused;
+    /// `Conflict` (`op_reused`); `Unavailable`.
+    async fn restored(&self, op: OpId, mark: RestoredMark) -> Result<Restored, StoreError>;
+
+    /// The mark that the store bears: when it was restored.
+    ///
+    /// # Errors
+    /// `Unavailable`, `Corrupt`.
+    async fn restored_at(&self) -> Result<Option<Timestamp>, StoreError>;
 }
 
 /// What a caller can do about an error.

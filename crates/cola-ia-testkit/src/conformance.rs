@@ -17,6 +17,7 @@ mod ops;
 mod previews;
 mod refusals;
 mod reopening;
+mod restored;
 mod verdicts;
 
 /// One fact about a store.
@@ -30,7 +31,7 @@ pub struct Case {
 
 /// All cases, in an order in which the first failure is likely the cause of the others.
 pub fn cases() -> impl Iterator<Item = &'static Case> {
-    let areas: [&'static [Case]; 11] = [
+    let areas: [&'static [Case]; 12] = [
         verdicts::CASES,
         histories::CASES,
         identity::CASES,
@@ -41,6 +42,7 @@ pub fn cases() -> impl Iterator<Item = &'static Case> {
         previews::CASES,
         jobs::CASES,
         reopening::CASES,
+        restored::CASES,
         concurrency::CASES,
     ];
     areas.into_iter().flatten()

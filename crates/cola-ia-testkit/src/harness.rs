@@ -12,7 +12,8 @@ use cola_ia_core::clock::Timestamp;
 use cola_ia_core::event::Source;
 use cola_ia_core::intake::{DeliveryNumber, Intake, Refusal, RefusalCode};
 use cola_ia_core::store::{
-    Accepted, EventHistory, JobFilter, JobPage, JobSummary, OpId, PageRequest, Preview, Store, StoreError,
+    Accepted, EventHistory, JobFilter, JobPage, JobSummary, OpId, PageRequest, Preview, Restored, RestoredMark, Store,
+    StoreError,
 };
 
 use crate::clock::{ManualClock, SeededEntropy};
@@ -214,6 +215,30 @@ impl Scratch {
                 (next, _) => below = next,
             }
         }
+    }
+
+    /// [`Store::restored`] under a new op id.
+    ///
+    /// # Errors
+    /// The store's.
+    pub fn restored(&self, mark: RestoredMark) -> Result<Restored, StoreError> {
+        self.restored_as(self.op(), mark)
+    }
+
+    /// [`Store::restored`] under this op id.
+    ///
+    /// # Errors
+    /// The store's.
+    pub fn restored_as(&self, op: OpId, mark: RestoredMark) -> Result<Restored, StoreError> {
+        block_on(self.store().restored(op, mark))
+    }
+
+    /// [`Store::restored_at`].
+    ///
+    /// # Errors
+    /// The store's.
+    pub fn restored_at(&self) -> Result<Option<Timestamp>, StoreError> {
+        block_on(self.store().restored_at())
     }
 
     /// All refusals that the store recorded, by number.

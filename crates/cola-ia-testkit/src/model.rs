@@ -14,7 +14,7 @@ use cola_ia_core::job::JobState;
 use cola_ia_core::limits::BATCH_MAX_EVENTS;
 use cola_ia_core::store::{
     Accepted, ConflictView, DeliveryView, ErrorKind, EventHistory, HISTORY_MAX, JobFilter, JobPage, JobSummary, OpId,
-    PageRequest, Preview, Receipt, Store, StoreError,
+    PageRequest, Preview, Receipt, Restored, RestoredMark, Store, StoreError,
 };
 use cola_ia_core::verdict::Verdict;
 
@@ -72,6 +72,8 @@ struct Memory {
     ops: BTreeMap<OpId, Accepted>,
     events: BTreeMap<(Source, EventId), Event>,
     refusals: Vec<RecordedRefusal>,
+    restored_at: Option<Timestamp>,
+    marks: BTreeMap<OpId, (RestoredMark, Restored)>,
 }
 
 #[derive(Debug)]
@@ -190,6 +192,9 @@ impl Store for ModelStore {
             return Err(StoreError::new(ErrorKind::Invalid, "batch_too_long").with("length", batch.len()));
         }
         let mut memory = self.memory.lock();
+        if memory.marks.contains_key(&op) {
+            return Err(StoreError::new(ErrorKind::Conflict, "op_reused"));
+        }
         if let Some(first) = memory.ops.get(&op) {
             return if first.receipts.len() == batch.len() {
                 Ok(first.clone())
@@ -231,5 +236,29 @@ impl Store for ModelStore {
         jobs.truncate(limit);
         let next = if more { jobs.last().map(|job| job.event) } else { None };
         Ok(JobPage { jobs, next })
+    }
+
+    async fn restored(&self, op: OpId, mark: RestoredMark) -> Result<Restored, StoreError> {
+        let mut memory = self.memory.lock();
+        match memory.marks.get(&op) {
+            Some((first, answer)) if *first == mark => return Ok(*answer),
+            None if !memory.ops.contains_key(&op) => {}
+            _ => return Err(StoreError::new(ErrorKind::Conflict, "op_reused")),
+        }
+        memory.restored_at = match mark {
+            RestoredMark::At(at) if at > self.clock.now() => {
+                return Err(StoreError::new(ErrorKind::Invalid, "restored_in_future").with("at", at));
+            }
+            RestoredMark::At(at) => memory.restored_at.max(Some(at)),
+            RestoredMark::Cleared => None,
+        };
+        // Nothing is leased here: no verb leases yet.
+        let answer = Restored { restored_at: memory.restored_at, leases_voided: 0 };
+        memory.marks.insert(op, (mark, answer));
+        Ok(answer)
+    }
+
+    async fn restored_at(&self) -> Result<Option<Timestamp>, StoreError> {
+        Ok(self.memory.lock().restored_at)
     }
 }

@@ -4,19 +4,27 @@
 //! it (`file`); a new store is made whole and then linked into place (`create`).
 
 mod accept;
+mod backup;
+mod check;
 mod checkpoint;
 mod connection;
 mod copy;
 mod create;
+pub mod doctor;
 mod error;
 mod file;
 pub mod filesystem;
 mod find_events;
+mod home;
 mod identities;
 mod jobs;
+mod locks;
 mod migrate;
 mod preview;
+mod processes;
 mod reader;
+mod restore;
+mod restored;
 mod row;
 mod rows;
 mod slot;
@@ -29,18 +37,22 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
-use cola_ia_core::clock::{Clock, Entropy, SystemClock, SystemEntropy};
+use cola_ia_core::clock::{Clock, Entropy, SystemClock, SystemEntropy, Timestamp};
 use cola_ia_core::event::Source;
 use cola_ia_core::intake::Intake;
 use cola_ia_core::store::{
-    Accepted, ErrorKind, EventHistory, JobFilter, JobPage, OpId, PageRequest, Preview, Store, StoreError,
+    Accepted, ErrorKind, EventHistory, JobFilter, JobPage, OpId, PageRequest, Preview, Restored, RestoredMark, Store,
+    StoreError,
 };
 use rusqlite::Connection;
 
+pub use backup::{BackedUp, Stage, backup};
 pub use connection::{Patience, Quiet};
 pub use filesystem::Filesystem;
 pub use identities::Packing;
 pub use migrate::Migrated;
+pub use processes::Process;
+pub use restore::{RestoredFile, restore};
 pub use take_over::{REPORTED_MAX, TakenOver, Untaken};
 
 use crate::migration::Migration;
@@ -105,6 +117,10 @@ pub struct Opened {
     pub migrated: Option<Migrated>,
     /// The article's database was taken over.
     pub taken_over: Option<TakenOver>,
+    /// A backup was put in the place of a store without `restore`: it is marked as restored now.
+    pub backup_in_place: bool,
+    /// The file is a copy that somebody made of a store; it was noticed now.
+    pub copied: bool,
 }
 
 /// A store in one SQLite file.
@@ -151,9 +167,18 @@ impl SqliteStore {
             }
             opened.taken_over = take_over::take_over(path, options, &wait)?;
         }
+        let place = file::identity(path);
         known_version(path, options, &wait)?;
         let mut connection = connection::open_writer(path, &wait)?;
+        if file::identity(path) != place {
+            // A restore put another file there while its lock was waited for. This one has been replaced.
+            drop(connection);
+            return Self::open_to_write(path, options, may_take_over);
+        }
         opened.migrated = migrate::migrate(&mut connection, path, options.migrations, &wait)?;
+        let now = options.clock.now();
+        opened.backup_in_place = wait.for_lock(path, || restore::mark_backup_in_place(&connection, now))?;
+        opened.copied = wait.for_lock(path, || home::notice(&connection, path, now))? && !opened.backup_in_place;
         let slots = slots(path, &connection)?;
         let views = connection::open_reader(path, &wait)?;
         let store = Self {
@@ -186,6 +211,7 @@ impl SqliteStore {
         if settled(path, found, &wait)? != Found::Store && take_over::recognise(path, &wait)?.is_some() {
             return Err(error::at(path, ErrorKind::Invalid, "store_article"));
         }
+        let place = file::identity(path);
         let version = known_version(path, options, &wait)?;
         let known = options.migrations.len() as u32;
         if version < known {
@@ -194,8 +220,21 @@ impl SqliteStore {
                 .with("known", known));
         }
         let views = connection::open_reader(path, &wait)?;
+        if file::identity(path) != place {
+            // As in `open_to_write`.
+            drop(views);
+            return Self::view(path, options);
+        }
         let slots = slots(path, &views)?;
         Ok(Self { writer: None, reader: Reader::start(views, path, slots), path: path.to_owned(), slots })
+    }
+}
+
+impl SqliteStore {
+    fn writer(&self) -> Result<&Writer, StoreError> {
+        let refused =
+            || error::at(&self.path, ErrorKind::Invalid, "store_not_writable").with("cause", "opened for views");
+        self.writer.as_ref().ok_or_else(refused)
     }
 }
 
@@ -224,9 +263,11 @@ fn known_version(path: &Path, options: &Options, wait: &Wait) -> Result<u32, Sto
 
 /// What the store's row says about slots.
 fn slots(path: &Path, connection: &Connection) -> Result<Slots, StoreError> {
-    connection
-        .query_row("SELECT slot_key, slot_bits FROM store", [], |row| Ok(Slots::new(row.get(0)?, row.get(1)?)))
-        .map_err(|cause| error::sqlite(path, &cause))
+    slots_of(connection).map_err(|cause| error::sqlite(path, &cause))
+}
+
+fn slots_of(connection: &Connection) -> rusqlite::Result<Slots> {
+    connection.query_row("SELECT slot_key, slot_bits FROM store", [], |row| Ok(Slots::new(row.get(0)?, row.get(1)?)))
 }
 
 fn refuse_network(path: &Path, options: &Options) -> Result<(), StoreError> {
@@ -247,10 +288,7 @@ fn refuse_network(path: &Path, options: &Options) -> Result<(), StoreError> {
 #[async_trait]
 impl Store for SqliteStore {
     async fn accept(&self, op: OpId, batch: Arc<Vec<Intake>>) -> Result<Accepted, StoreError> {
-        let Some(writer) = &self.writer else {
-            let cause = "opened for views";
-            return Err(error::at(&self.path, ErrorKind::Invalid, "store_not_writable").with("cause", cause));
-        };
+        let writer = self.writer()?;
         let prepared = Prepared::new(batch, self.slots)?;
         writer.call(prepared.len(), move |scope| accept::accept(scope, op, &prepared)).await
     }
@@ -265,5 +303,13 @@ impl Store for SqliteStore {
 
     async fn jobs(&self, filter: JobFilter, page: PageRequest) -> Result<JobPage, StoreError> {
         self.reader.call(move |sight| jobs::jobs(sight, &filter, page)).await
+    }
+
+    async fn restored(&self, op: OpId, mark: RestoredMark) -> Result<Restored, StoreError> {
+        self.writer()?.call(1, move |scope| restored::restored(scope, op, mark)).await
+    }
+
+    async fn restored_at(&self) -> Result<Option<Timestamp>, StoreError> {
+        self.reader.call(|sight| restored::restored_at(sight.connection)).await
     }
 }

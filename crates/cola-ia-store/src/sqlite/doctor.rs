@@ -8,9 +8,9 @@ mod tables;
 mod waiting;
 
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
-use cola_ia_core::store::StoreError;
+use cola_ia_core::store::{ErrorKind, StoreError};
 use rusqlite::Connection;
 
 use super::connection::{self, Wait};
@@ -177,16 +177,32 @@ fn inside(
         }
         Ok(known)
     });
-    match seen {
+    let readable = match seen {
         // A newer program's tables say nothing to this one.
         Ok(false) => return Ok(()),
-        Ok(true) => {}
-        Err(cause) => findings.push(Finding::failed(Severity::Error, &super::error::sqlite(path, &cause))),
-    }
+        Ok(true) => true,
+        Err(cause) => {
+            findings.push(Finding::failed(Severity::Error, &unreadable(path, &cause)));
+            false
+        }
+    };
     surroundings::log(&examination.connection, real, findings);
     look(Look::Pages);
     examination.pages(quick, findings)?;
-    examination.tables(quick, look, findings)
+    if readable {
+        examination.tables(quick, look, findings)?;
+    }
+    examination.log_alone(findings);
+    Ok(())
+}
+
+/// What an error of SQLite means for a file that has our signature: a table that is not there is damage.
+fn unreadable(path: &Path, cause: &rusqlite::Error) -> StoreError {
+    let failed = super::error::sqlite(path, cause);
+    if cause.sqlite_error_code() == Some(rusqlite::ErrorCode::Unknown) {
+        return StoreError { kind: ErrorKind::Corrupt, code: "store_damaged", ..failed };
+    }
+    failed
 }
 
 /// How far the log may grow while the pages are checked.
@@ -281,11 +297,24 @@ impl<'a> Examination<'a> {
             return Ok(());
         }
         findings.push(Finding::new(Severity::Error, "pages_damaged").text("cause", found.join("; ")));
-        let file_alone = || connection::open_frozen(self.path).map(|alone| check::pages(&alone, true));
-        if log > 0 && file_alone().is_ok_and(|found| found.is_ok_and(|found| found.is_empty())) {
-            findings.push(Finding::new(Severity::Error, "log_foreign").text("wal", self.side("-wal").display()));
-        }
         Ok(())
+    }
+
+    /// Whether the file is sound without its log: then the log is not its own, or one of the two is older.
+    fn log_alone(&self, findings: &mut Vec<Finding>) {
+        if findings.iter().all(|finding| finding.severity < Severity::Error)
+            || file::length_of_side(self.real, "-wal") == 0
+        {
+            return;
+        }
+        let is_sound = |alone: &Connection| -> rusqlite::Result<bool> {
+            let stores: i64 = alone.query_row("SELECT count(*) FROM store", [], |row| row.get(0))?;
+            Ok(stores == 1 && check::pages(alone, true)?.is_empty())
+        };
+        if connection::open_frozen(self.path).is_ok_and(|alone| is_sound(&alone).unwrap_or(false)) {
+            let log = file::beside(self.real, "-wal");
+            findings.push(Finding::new(Severity::Error, "log_foreign").text("wal", log.display()));
+        }
     }
 
     fn tables(&self, quick: bool, look: &dyn Fn(Look), findings: &mut Vec<Finding>) -> Result<(), StoreError> {
@@ -301,17 +330,13 @@ impl<'a> Examination<'a> {
             }
             Ok(None) => Err(interrupted()),
             Err(cause) => {
-                findings.push(Finding::failed(Severity::Error, &super::error::sqlite(self.path, &cause)));
+                findings.push(Finding::failed(Severity::Error, &unreadable(self.path, &cause)));
                 Ok(())
             }
         }
     }
-
-    fn side(&self, ending: &str) -> PathBuf {
-        file::beside(self.real, ending)
-    }
 }
 
 const fn interrupted() -> StoreError {
-    StoreError::new(cola_ia_core::store::ErrorKind::Unavailable, "interrupted")
+    StoreError::new(ErrorKind::Unavailable, "interrupted")
 }

@@ -14,10 +14,12 @@
 mod add;
 mod config;
 mod jobs;
+mod keeping;
 
 pub use add::{Entered, Refused};
 pub use config::SettingLine;
 pub use jobs::{Conflict, Delivery, Event, Job};
+pub use keeping::{Backup, Fact, Finding, Mark, Restore};
 
 /// The version of every shape here, its field `v`.
 pub const VERSION: u32 = 1;

@@ -282,7 +282,7 @@ fn plausible(to: &Path, sound: Sound, copied: Copied) -> Result<(), StoreError> 
     if sound.newest == copied.newest {
         return Ok(());
     }
-    let cause = format!("its newest number is {}, and the store's was {}", sound.newest, copied.newest);
+    let cause = format!("max(seq): {}, not {}", sound.newest, copied.newest);
     Err(error::at(to, ErrorKind::Corrupt, "backup_unsound").with("cause", cause))
 }
 

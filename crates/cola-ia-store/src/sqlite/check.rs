@@ -77,14 +77,14 @@ pub(super) fn whole(path: &Path, patience: &Arc<dyn Patience>) -> Result<Sound, 
     }
     let number = |sql: &str| connection.query_row(sql, [], |row| row.get::<_, i64>(0)).map_err(sqlite);
     if number("PRAGMA application_id")? != i64::from(file::APPLICATION_ID) {
-        return Err(damaged("it has no signature of cola-ia"));
+        return Err(damaged("application_id"));
     }
     if number("SELECT count(*) FROM store")? != 1 {
-        return Err(damaged("it does not say which store it is"));
+        return Err(damaged("store: count != 1"));
     }
     let (events, jobs) = (number("SELECT count(*) FROM events")?, number("SELECT count(*) FROM jobs")?);
     if events != jobs {
-        return Err(damaged(&format!("it has {events} events and {jobs} jobs")));
+        return Err(damaged(&format!("events: {events}, jobs: {jobs}")));
     }
     let (newest, newest_at) = newest(&connection).map_err(sqlite)?;
     Ok(Sound {

@@ -319,13 +319,8 @@ impl<'a> Examination<'a> {
 
     fn tables(&self, quick: bool, look: &dyn Fn(Look), findings: &mut Vec<Finding>) -> Result<(), StoreError> {
         match tables::examine(self, quick, look) {
-            Ok(Some((rows, broken))) => {
-                if broken.is_empty() {
-                    findings.push(
-                        Finding::new(Severity::Ok, if quick { "tables_quick" } else { "tables" }).number("rows", rows),
-                    );
-                }
-                findings.extend(broken);
+            Ok(Some(found)) => {
+                findings.extend(found);
                 Ok(())
             }
             Ok(None) => Err(interrupted()),

@@ -61,7 +61,25 @@ const CHUNK: u64 = 8 << 20;
 /// at `path` and may not be replaced; why something cannot be read or written. The old store is then as it was.
 pub fn restore(path: &Path, from: &Path, options: &Options, stage: &dyn Fn(Stage)) -> Result<RestoredFile, StoreError> {
     // A link stays: what it points to is replaced.
-    let path = &fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
+    let real = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
+    let mut restored = restore_real(&real, from, options, stage).map_err(|failed| match failed.fact("path") {
+        Some(named) if Path::new(named) == real => about(path, failed),
+        _ => failed,
+    })?;
+    if !path.is_symlink() {
+        // Told as it was asked for.
+        let name = restored.kept.as_ref().and_then(|kept| kept.file_name().map(OsStr::to_owned));
+        restored.kept = name.map(|name| path.with_file_name(name));
+    }
+    Ok(restored)
+}
+
+fn restore_real(
+    path: &Path,
+    from: &Path,
+    options: &Options,
+    stage: &dyn Fn(Stage),
+) -> Result<RestoredFile, StoreError> {
     refuse_target(path, &options.wait())?;
     refuse_network(path, options)?;
     inspect_backup(path, from, options)?;
@@ -189,25 +207,26 @@ fn about(path: &Path, mut failed: StoreError) -> StoreError {
 
 /// Makes sure that nobody else has the store open, and that nobody gets it while the answer lives. `None`: there is no file.
 fn shut(path: &Path) -> Result<Option<Exclusive>, StoreError> {
-    let in_use = |who: String| error::at(path, ErrorKind::Unavailable, "store_in_use").with("who", who);
     let locked = match locks::exclude(path) {
         Ok(Some(lock)) => Some(lock),
-        Ok(None) => return Err(in_use(who(path))),
+        Ok(None) => return Err(in_use(path)),
         Err(missing) if missing.kind() == io::ErrorKind::NotFound => None,
         Err(cause) => return Err(error::io(path, &cause)),
     };
     // Who has opened it and has read nothing yet has no lock.
-    let open = processes::with_open(path);
-    if !open.is_empty() {
-        return Err(in_use(processes::listed(&open)));
+    if !processes::with_open(path).is_empty() {
+        return Err(in_use(path));
     }
     Ok(locked)
 }
 
-/// Who uses the store, `?` where the system does not tell.
-fn who(path: &Path) -> String {
+/// Somebody has the store open: who, where the system tells.
+fn in_use(path: &Path) -> StoreError {
     let open = processes::with_open(path);
-    if open.is_empty() { "?".to_owned() } else { processes::listed(&open) }
+    if open.is_empty() {
+        return error::at(path, ErrorKind::Unavailable, "store_in_use_unseen");
+    }
+    error::at(path, ErrorKind::Unavailable, "store_in_use").with("who", processes::listed(&open))
 }
 
 /// What a restore wrote beside the store before it put anything in its place.
@@ -285,7 +304,7 @@ fn place_anew(
     clear_sides(path).map_err(io)?;
     stage(Stage::Place);
     if !create::publish(temporary, path).map_err(io)? {
-        return Err(error::at(path, ErrorKind::Unavailable, "store_in_use").with("who", who(path)));
+        return Err(in_use(path));
     }
     stage(Stage::Placed);
     Ok(kept)

@@ -8,6 +8,7 @@ use std::path::PathBuf;
 use clap::builder::{StyledStr, Styles};
 use clap::{Arg, ArgAction, ArgMatches, Command as Clap, value_parser};
 use clap_complete::Shell;
+use cola_ia_core::clock::Timestamp;
 use cola_ia_core::event::Source;
 use cola_ia_core::intake::EventNumber;
 use cola_ia_core::job::JobState;
@@ -16,7 +17,11 @@ use cola_ia_core::verdict::Verdict;
 
 use super::Problem;
 use super::add::{AddOptions, Input};
+use super::backup::BackupOptions;
+use super::doctor::DoctorOptions;
 use super::jobs::JobsOptions;
+use super::restore::RestoreOptions;
+use super::restored::{RestoredOptions, When};
 use super::show::ShowOptions;
 use crate::config::{Flags, nearest};
 use crate::lang::{Lang, Language, Message, state_from_word, state_word, verdict_word};
@@ -42,6 +47,14 @@ pub enum Command {
     Init,
     /// `add`
     Add(AddOptions),
+    /// `backup`
+    Backup(BackupOptions),
+    /// `restore`
+    Restore(RestoreOptions),
+    /// `restored`
+    Restored(RestoredOptions),
+    /// `doctor`
+    Doctor(DoctorOptions),
     /// `jobs`
     Jobs(JobsOptions),
     /// `show`
@@ -98,6 +111,10 @@ pub fn command(lang: &Lang) -> Clap {
         .subcommand(make.add())
         .subcommand(make.jobs())
         .subcommand(make.show())
+        .subcommand(make.backup())
+        .subcommand(make.restore())
+        .subcommand(make.restored())
+        .subcommand(make.doctor())
         .subcommand(make.config())
         .subcommand(make.command("id", "id").arg(make.option("count", "value-number").short('n')))
         .subcommand(
@@ -231,6 +248,31 @@ impl Make<'_> {
             .arg(self.flag("json"))
     }
 
+    fn backup(&self) -> Clap {
+        self.command("backup", "backup")
+            .arg(self.positional("backup-file", "value-file").required(true))
+            .arg(self.flag("json"))
+            .arg(self.flag("no-progress").help(self.t("arg-no-progress-there")))
+    }
+
+    fn restore(&self) -> Clap {
+        self.command("restore", "restore")
+            .arg(self.positional("restore-file", "value-file").required(true))
+            .arg(self.flag("json"))
+            .arg(self.flag("no-progress").help(self.t("arg-no-progress-there")))
+    }
+
+    fn restored(&self) -> Clap {
+        self.command("restored", "restored")
+            .arg(self.option("at", "value-instant"))
+            .arg(self.flag("clear"))
+            .arg(self.flag("json"))
+    }
+
+    fn doctor(&self) -> Clap {
+        self.command("doctor", "doctor").arg(self.flag("quick")).arg(self.flag("json"))
+    }
+
     fn config(&self) -> Clap {
         self.command("config", "config")
             .subcommand_required(true)
@@ -327,6 +369,18 @@ fn read(matches: &ArgMatches) -> Result<Invocation, Problem> {
             flags.settings.extend(os(matches, "max-text-bytes").map(|value| ("max-text-bytes", value.to_owned())));
             Command::Add(read_add(matches)?)
         }
+        "backup" => Command::Backup(BackupOptions {
+            to: path(matches, "backup-file").unwrap_or_default(),
+            json: matches.get_flag("json"),
+            progress: !matches.get_flag("no-progress"),
+        }),
+        "restore" => Command::Restore(RestoreOptions {
+            from: path(matches, "restore-file").unwrap_or_default(),
+            json: matches.get_flag("json"),
+            progress: !matches.get_flag("no-progress"),
+        }),
+        "restored" => Command::Restored(read_restored(matches)?),
+        "doctor" => Command::Doctor(DoctorOptions { quick: matches.get_flag("quick"), json: matches.get_flag("json") }),
         "jobs" => Command::Jobs(read_jobs(matches)?),
         "show" => Command::Show(read_show(matches)?),
         "config" => match matches.subcommand() {
@@ -401,6 +455,19 @@ fn read_jobs(matches: &ArgMatches) -> Result<JobsOptions, Problem> {
         page: PageRequest { below, limit },
         json: matches.get_flag("json"),
     })
+}
+
+fn read_restored(matches: &ArgMatches) -> Result<RestoredOptions, Problem> {
+    let when = match (text(matches, "at")?, matches.get_flag("clear")) {
+        (Some("now"), false) => When::Now,
+        (Some(word), false) => When::At(Timestamp::parse_rfc3339(word).ok_or_else(|| {
+            Problem::usage(Message::new("usage-not-an-instant").with("option", "--at").with("value", word))
+                .hint(Message::new("refusal-time_invalid-hint"))
+        })?),
+        (None, true) => When::Cleared,
+        _ => return Err(Problem::usage(Message::new("usage-restored-what"))),
+    };
+    Ok(RestoredOptions { when, json: matches.get_flag("json") })
 }
 
 fn read_show(matches: &ArgMatches) -> Result<ShowOptions, Problem> {

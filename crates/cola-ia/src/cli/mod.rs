@@ -4,7 +4,9 @@
 
 pub mod add;
 pub mod args;
+pub mod backup;
 pub mod config;
+pub mod doctor;
 pub mod errors;
 mod exit;
 pub mod id;
@@ -13,6 +15,9 @@ pub mod jobs;
 pub mod man;
 pub mod paste;
 mod problem;
+mod progress;
+pub mod restore;
+pub mod restored;
 mod session;
 pub mod show;
 mod usage;
@@ -82,6 +87,10 @@ fn dispatch(session: &Session, invocation: &Invocation) -> Result<Exit, Problem>
             init::run(session, &invocation.flags, &settings, store::init)
         }
         Command::Add(options) => add_command(session, options, &load(NamedFile::MustExist)?),
+        Command::Backup(options) => backup::run(session, options, &load(NamedFile::MustExist)?),
+        Command::Restore(options) => restore::run(session, options, &load(NamedFile::MustExist)?),
+        Command::Restored(options) => restored::run(session, options, &load(NamedFile::MustExist)?),
+        Command::Doctor(options) => doctor::run(session, options, &load(NamedFile::MustExist)?),
         Command::Jobs(options) => {
             let store = store::view(&load(NamedFile::MustExist)?)?;
             let page = block_on(store.jobs(options.filter.clone(), options.page))

@@ -13,7 +13,6 @@ use crate::print::{shell_path, shell_word};
 
 /// Commands that later versions are to have. Whoever tries one has read of it: no other command is guessed.
 const PLANNED: &[&str] = &[
-    "backup",
     "cancel",
     "claim",
     "complete",
@@ -21,7 +20,6 @@ const PLANNED: &[&str] = &[
     "costs",
     "deliveries",
     "demo",
-    "doctor",
     "effect",
     "erase",
     "errors",
@@ -36,8 +34,6 @@ const PLANNED: &[&str] = &[
     "release",
     "replay",
     "resolve",
-    "restore",
-    "restored",
     "resume",
     "retry",
     "serve",
@@ -80,8 +76,11 @@ pub(super) fn explain(error: &Error, root: &Clap, args: &[OsString]) -> Problem 
         ErrorKind::MissingRequiredArgument => {
             let problem =
                 Problem::usage(Message::new("usage-missing").with("argument", arg.trim_matches(['<', '>', '.'])));
-            if command.get_name() == "add" {
-                return problem.hint(Message::new("usage-add-what"));
+            match command.get_name() {
+                "add" => return problem.hint(Message::new("usage-add-what")),
+                "backup" => return problem.hint(Message::new("usage-backup-what")),
+                "restore" => return problem.hint(Message::new("usage-restore-what")),
+                _ => {}
             }
             problem
         }

@@ -21,12 +21,14 @@ const READER_OLD: u64 = 64 << 20;
 pub(super) fn folder(path: &Path, findings: &mut Vec<Finding>) {
     let folder = file::folder_of(path);
     let name = filesystem::name(folder);
-    let (severity, code) = match name {
-        Some("tmpfs" | "overlayfs") => (Severity::Note, "filesystem_passing"),
-        Some("FUSE") => (Severity::Note, "filesystem_unknown"),
-        _ => (Severity::Ok, "filesystem"),
-    };
-    findings.push(Finding::new(severity, code).text("filesystem", name.unwrap_or("?")));
+    if let Some(name) = name {
+        let (severity, code) = match name {
+            "tmpfs" | "overlayfs" => (Severity::Note, "filesystem_passing"),
+            "FUSE" => (Severity::Note, "filesystem_fuse"),
+            _ => (Severity::Ok, "filesystem"),
+        };
+        findings.push(Finding::new(severity, code).text("filesystem", name));
+    }
 
     if let Ok(free) = filesystem::free_bytes(folder) {
         let size = fs::metadata(path).map_or(0, |metadata| metadata.len());
@@ -117,11 +119,5 @@ pub(super) fn log(connection: &Connection, path: &Path, findings: &mut Vec<Findi
     let finding = Finding::new(severity, code).number("bytes", bytes);
     let waiting = waiting.map_or(0, |pages| pages.saturating_mul(page_bytes));
     let finding = finding.number("waiting_bytes", waiting);
-    let users = processes::with_open(path);
-    findings.push(if code == "log_large" {
-        let who = if users.is_empty() { "?".to_owned() } else { processes::listed(&users) };
-        finding.text("who", who)
-    } else {
-        finding
-    });
+    findings.push(finding);
 }

@@ -168,7 +168,7 @@ fn copy(
     let mut target = connection::open_plain(temporary).map_err(into)?;
     // It is flushed as a whole before it counts.
     target.execute_batch("PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF").map_err(into)?;
-    let mut brake = Brake::new(path);
+    let mut brake = Brake::new(path, Bounds { growth: LOG_GROWTH_MAX, turn: TURN, between: BETWEEN_TURNS });
     {
         let backup = Backup::new(source, &mut target).map_err(into)?;
         loop {
@@ -192,8 +192,17 @@ fn copy(
     Ok(Copied { newest, log_growth: brake.grown, writers_waited: brake.waited() })
 }
 
+/// When writers are made to wait, and how long.
+#[derive(Debug, Clone, Copy)]
+struct Bounds {
+    growth: u64,
+    turn: Duration,
+    between: Duration,
+}
+
 /// Keeps the log of a store from growing without bound while one of its states is read for long.
 struct Brake {
+    bounds: Bounds,
     log: PathBuf,
     before: u64,
     grown: u64,
@@ -206,26 +215,26 @@ struct Brake {
 }
 
 impl Brake {
-    fn new(path: &Path) -> Self {
+    fn new(path: &Path, bounds: Bounds) -> Self {
         // SQLite follows links: the log stands beside the real file.
         let log = file::beside(&fs::canonicalize(path).unwrap_or_else(|_| path.to_owned()), "-wal");
         let before = length(&log);
         let connection = connection::open_plain(path).ok();
-        Self { log, before, grown: 0, connection, held: None, released: None, waited: Duration::ZERO }
+        Self { bounds, log, before, grown: 0, connection, held: None, released: None, waited: Duration::ZERO }
     }
 
     /// Makes writers wait, or lets them go on for a moment.
     fn look(&mut self) {
         self.grown = self.grown.max(length(&self.log).saturating_sub(self.before));
         match self.held {
-            Some(since) if since.elapsed() >= TURN => self.release(),
-            None if self.grown >= LOG_GROWTH_MAX => self.hold(),
+            Some(since) if since.elapsed() >= self.bounds.turn => self.release(),
+            None if self.grown >= self.bounds.growth => self.hold(),
             _ => {}
         }
     }
 
     fn hold(&mut self) {
-        let rested = self.released.is_none_or(|released| released.elapsed() >= BETWEEN_TURNS);
+        let rested = self.released.is_none_or(|released| released.elapsed() >= self.bounds.between);
         // One that is busy is tried again after the next pages.
         if rested
             && let Some(connection) = &self.connection
@@ -301,4 +310,36 @@ pub(super) fn as_backup(to: &Path, failed: StoreError) -> StoreError {
     };
     let cause = failed.fact("cause").unwrap_or(failed.code).to_owned();
     error::at(to, failed.kind, code).with("cause", cause)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn writers_wait_in_turns_once_the_log_has_grown() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("t");
+        let writer = Connection::open(&path).unwrap();
+        writer.execute_batch("PRAGMA journal_mode = WAL; PRAGMA wal_autocheckpoint = 0; CREATE TABLE t (x)").unwrap();
+        writer.busy_timeout(Duration::ZERO).unwrap();
+        let write = || writer.execute("INSERT INTO t VALUES (zeroblob(20000))", []).is_ok();
+        let moment = Duration::from_millis(20);
+        let mut brake = Brake::new(&path, Bounds { growth: 50_000, turn: moment, between: moment });
+        brake.look();
+        assert!(write(), "nothing has grown yet");
+        brake.look();
+        assert!(write() && write());
+        brake.look();
+        assert!(brake.grown >= 50_000 && !write(), "it has grown enough");
+        std::thread::sleep(moment);
+        brake.look();
+        brake.look();
+        assert!(write(), "the turn is over, and the next one has not begun");
+        std::thread::sleep(moment);
+        brake.look();
+        assert!(!write(), "the next turn");
+        assert!(brake.waited() >= moment);
+        assert!(write(), "at the end nobody waits");
+    }
 }

@@ -192,7 +192,7 @@ pub(super) fn open_to_look(path: &Path, wait: &Wait) -> Result<Connection, Store
         Err(failed) => return Err(failed),
     };
     connection
-        .execute_batch("PRAGMA query_only = ON; PRAGMA temp_store = MEMORY; PRAGMA cell_size_check = ON")
+        .execute_batch("PRAGMA query_only = ON; PRAGMA temp_store = MEMORY; PRAGMA cache_size = -65536; PRAGMA cell_size_check = ON")
         .map_err(sqlite)?;
     Ok(connection)
 }

@@ -6,7 +6,7 @@ use cola_ia_store::sqlite::{self, BackedUp};
 use cola_ia_wire::{Backup, VERSION};
 
 use super::add::push_json;
-use super::progress::{Progress, interruptible, size};
+use super::progress::{Progress, interruptible, problem, size};
 use super::{Exit, Problem, Session, print};
 use crate::config::Settings;
 use crate::lang::Message;
@@ -31,7 +31,7 @@ pub fn run(session: &Session, options: &BackupOptions, settings: &Settings) -> R
     let progress = Progress::new(session, options.progress);
     let made = sqlite::backup(&settings.db, &options.to, &store, &|stage| progress.stage(stage));
     progress.finish();
-    let made = made.map_err(|error| Problem::from_store(&error))?;
+    let made = made.map_err(|error| problem(&error))?;
     if options.json {
         print(&as_json(&made))?;
     }

@@ -9,7 +9,7 @@ use cola_ia_wire::VERSION;
 use super::add::push_json;
 use super::errors::STORE_CODES;
 use super::jobs::to_the_second;
-use super::progress::{Progress, interruptible, size};
+use super::progress::{Progress, interruptible, problem, size};
 use super::{Exit, Problem, Session, print};
 use crate::config::Settings;
 use crate::lang::{Lang, Message};
@@ -89,7 +89,7 @@ pub fn run(session: &Session, options: &DoctorOptions, settings: &Settings) -> R
     };
     let findings = doctor::examine(&settings.db, &store, options.quick, &look);
     progress.finish();
-    let findings = findings.map_err(|error| Problem::from_store(&error))?;
+    let findings = findings.map_err(|error| problem(&error))?;
     let text = if options.json {
         as_json(&findings)
     } else {

@@ -4,10 +4,11 @@ use std::io::IsTerminal as _;
 use std::sync::Arc;
 use std::time::Duration;
 
+use cola_ia_core::store::StoreError;
 use cola_ia_store::sqlite::{Options, Stage};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
-use super::{Problem, Session};
+use super::{Exit, Problem, Session};
 use crate::add::interrupt::{Interrupt, LockWait};
 use crate::config::Settings;
 use crate::lang::{Lang, Message};
@@ -20,6 +21,14 @@ pub(super) fn interruptible(session: &Session, settings: &Settings) -> Result<Op
     let interrupt =
         Interrupt::listen(|| ()).map_err(|cause| Problem::failed(Message::new("signals-failed").caused_by(&cause)))?;
     Ok(Options { patience: Arc::new(LockWait::new(interrupt, session.clone())), ..crate::store::options(settings) })
+}
+
+/// Why a command stopped that changes nothing until it ends.
+pub(super) fn problem(error: &StoreError) -> Problem {
+    if error.code == "interrupted" {
+        return Problem::new(Exit::Interrupted, Message::new("keeping-interrupted"));
+    }
+    Problem::from_store(error)
 }
 
 /// A bar on stderr, or nothing where nobody sees it.

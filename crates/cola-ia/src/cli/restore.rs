@@ -8,7 +8,7 @@ use cola_ia_wire::{Restore, VERSION};
 
 use super::add::push_json;
 use super::jobs::to_the_second;
-use super::progress::{Progress, interruptible};
+use super::progress::{Progress, interruptible, problem};
 use super::{Exit, Problem, Session, print};
 use crate::config::Settings;
 use crate::lang::Message;
@@ -33,7 +33,7 @@ pub fn run(session: &Session, options: &RestoreOptions, settings: &Settings) -> 
     let progress = Progress::new(session, options.progress);
     let restored = sqlite::restore(&settings.db, &options.from, &store, &|stage| progress.stage(stage));
     progress.finish();
-    let restored = restored.map_err(|error| Problem::from_store(&error))?;
+    let restored = restored.map_err(|error| problem(&error))?;
     if options.json {
         print(&as_json(&restored, &settings.db, &options.from))?;
     }

@@ -458,6 +458,7 @@ restore-done =
 restore-kept = what stood there before is kept as { $path }; remove it when you no longer need it
 restore-since = what happened after { $at } is not in it: let the senders deliver again what they sent since; nothing enters twice
 restore-since-unknown = what happened after the backup was taken is not in it: let the senders deliver again what they sent since; nothing enters twice
+keeping-interrupted = interrupted; nothing was changed
 restored-marked = the store is marked as restored at { $at }
 restored-cleared = the store bears no mark of a restore
 restored-leases =

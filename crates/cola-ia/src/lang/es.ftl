@@ -120,8 +120,8 @@ about-backup-long =
     hasta la última página, y solo entonces recibe su nombre: lo que tiene ese nombre está completo.
     No reemplaza nada.
 
-    A una copia simple (cp) de un almacén en uso le faltan los eventos que están en su registro; para
-    eso está este comando.
+    A una copia simple (cp) de un almacén en uso le faltan los eventos que están en su registro de
+    escritura; para eso está este comando.
 usage-backup = cola-ia backup [OPCIONES] ARCHIVO
 examples-backup =
     cola-ia backup "/srv/copias/cola-$(date +%F).sqlite3"
@@ -169,7 +169,7 @@ examples-restored =
 
 about-doctor = Busca qué está mal en el almacén y a su alrededor
 about-doctor-long =
-    Páginas y tablas, el registro, quién tiene abierto el almacén, el disco, lo que espera a alguien y
+    Páginas y tablas, el registro de escritura, quién tiene abierto el almacén, el disco, lo que espera a alguien y
     lo que dejaron los procesos que murieron. Cada hallazgo tiene un código (docs/ERRORES.md), y lo que
     está mal dice qué hacer. Sirve con un almacén que no se puede abrir, con uno en uso y con una copia
     de seguridad (--db ARCHIVO). No escribe nada en el almacén.
@@ -453,7 +453,7 @@ backup-made =
         [one] un evento copiado en { $path } ({ $size }), comprobado hasta la última página
        *[other] { $count } eventos copiados en { $path } ({ $size }), comprobados hasta la última página
     }
-backup-waited = se hizo esperar { $seconds } s a quienes escribían, para que mientras tanto el registro no creciera más
+backup-waited = se hizo esperar { $seconds } s a quienes escribían, para que mientras tanto el registro de escritura no creciera más
 restore-done =
     { $count ->
         [one] { $path } es ahora lo que era { $from }, con un evento
@@ -462,6 +462,7 @@ restore-done =
 restore-kept = lo que había se guarda como { $path }; bórralo cuando ya no lo necesites
 restore-since = lo que pasó después de { $at } no está: pide que te entreguen otra vez lo enviado desde entonces; nada entra dos veces
 restore-since-unknown = lo que pasó después de hacerse la copia no está: pide que te entreguen otra vez lo enviado desde entonces; nada entra dos veces
+keeping-interrupted = interrumpido; no se cambió nada
 restored-marked = el almacén queda marcado como restaurado en { $at }
 restored-cleared = el almacén no lleva ninguna marca de restauración
 restored-leases =
@@ -494,21 +495,21 @@ doctor-file_longer = el archivo tiene { $bytes } y dice que tiene { $expected_by
 doctor-file_longer-hint = si se hizo con cp, usa el original o un archivo de «cola-ia backup»; a este pueden faltarle los últimos eventos
 doctor-filesystem = el sistema de archivos es { $filesystem }
 doctor-filesystem_fuse = el sistema de archivos es FUSE: desde aquí no se ve qué hay detrás
-doctor-filesystem_fuse-hint = en una carpeta de red, dos máquinas pueden creer que tienen el cerrojo a la vez: que una sola use el almacén
+doctor-filesystem_fuse-hint = en una carpeta de red, dos máquinas pueden tener el bloqueo a la vez: que una sola use el almacén
 doctor-filesystem_passing = el sistema de archivos es { $filesystem }: lo que hay en él puede acabarse con la máquina o el contenedor
 doctor-filesystem_passing-hint = para eventos que haya que conservar, pon el almacén en un disco o un volumen que permanezca
 doctor-disk = quedan libres { $free_bytes }
 doctor-disk_low = solo quedan libres { $free_bytes }: pronto no habrá espacio para lo que entre
-doctor-disk_low-hint = haz espacio; solo el registro puede ocupar 128 MiB
+doctor-disk_low-hint = haz espacio; solo el registro de escritura puede ocupar 128 MiB
 doctor-disk_tight = quedan libres { $free_bytes }: menos de lo que ocupa el almacén, así que a su lado no cabe ni una actualización ni una copia
 doctor-disk_tight-hint = haz espacio antes de la próxima actualización, y pon las copias en otro disco
-doctor-log = el registro tiene { $bytes }, de los que { $waiting_bytes } aún no están en el archivo
-doctor-log_large = el registro ha crecido hasta { $bytes }, de los que { $waiting_bytes } aún no están en el archivo
+doctor-log = el registro de escritura tiene { $bytes }, de los que { $waiting_bytes } aún no están en el archivo
+doctor-log_large = el registro de escritura ha crecido hasta { $bytes }, de los que { $waiting_bytes } aún no están en el archivo
 doctor-log_large-hint = alguien lee un estado antiguo, o lee sin pausa: mira quién tiene abierto el almacén y cierra las sesiones de sqlite3 olvidadas; después el registro se encoge solo
-doctor-log_foreign = el archivo solo está sano, y con el registro { $wal } no lo está: el registro es de otro archivo, o uno de los dos es una copia más antigua
+doctor-log_foreign = el archivo solo está sano, y con el registro de escritura { $wal } no lo está: es de otro archivo, o uno de los dos es una copia más antigua
 doctor-log_foreign-hint = que nada lo abra; copia ambos tal como están, y recupera una copia de seguridad con: cola-ia restore ARCHIVO
 doctor-in_use = lo tienen abierto: { $who }
-doctor-reader_old = el proceso { $who } lee un estado anterior a los últimos { $behind_bytes } escritos, y no deja que el registro se encoja
+doctor-reader_old = el proceso { $who } lee un estado anterior a los últimos { $behind_bytes } escritos, y no deja que el registro de escritura se encoja
 doctor-reader_old-hint = termina su transacción, o el proceso
 doctor-leftover = un proceso que murió dejó { $path } ({ $bytes })
 doctor-leftover-hint = se puede borrar
@@ -741,8 +742,8 @@ store-backup_not_ours = { $path } no es una copia de seguridad de cola-ia; no se
 store-backup_not_ours-hint = nombra un archivo que haya hecho «cola-ia backup», o un almacén que nadie use
 store-backup_newer = la copia { $path } tiene el esquema { $found }, y esta versión solo conoce hasta el { $known }; no se cambió nada
 store-backup_newer-hint = usa la versión de cola-ia que la hizo, o una más nueva
-store-backup_has_log = junto a la copia { $path } hay un registro, { $wal }: una copia es un solo archivo; no se cambió nada
-store-backup_has_log-hint = si ambos son copia de un almacén, haz antes de ellos un solo archivo: cola-ia --db { $path } backup NUEVO; si el registro es de otro archivo, apártalo
+store-backup_has_log = junto a la copia { $path } hay un registro de escritura, { $wal }: una copia es un solo archivo; no se cambió nada
+store-backup_has_log-hint = si ambos son copia de un almacén, haz antes de ellos un solo archivo: cola-ia --db { $path } backup NUEVO; si el registro de escritura es de otro archivo, apártalo
 store-backup_unsound = lo que se copió para la copia { $path }, o de ella, está dañado: { $cause }; no se cambió nada
 store-backup_unsound-hint = con «backup», mira el almacén con «cola-ia doctor»; con «restore», toma otra copia
 store-backup_full = no hay espacio para la copia { $path }: { $cause }

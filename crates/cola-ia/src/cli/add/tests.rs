@@ -118,7 +118,10 @@ fn every_error_of_a_store_has_a_sentence() {
                 .with("what", "WHAT")
                 .with("wal", "cola_ia.sqlite3-wal")
                 .with("filesystem", "nfs")
-                .with("seconds", 60);
+                .with("seconds", 60)
+                .with("who", "4711 (cola-ia)")
+                .with("at", "2027-01-01T00:00:00Z")
+                .with("now", "2026-01-31T21:00:00Z");
             let problem = super::super::Problem::from_store(&error);
             let interrupted = known.code == "interrupted";
             assert_eq!(problem.exit(), if interrupted { Exit::Interrupted } else { Exit::Failed });

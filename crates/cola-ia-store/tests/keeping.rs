@@ -364,6 +364,15 @@ fn a_store_in_use_is_not_replaced() {
     assert_eq!(code(put_back(&folder)), "ok");
 }
 
+/// Says when somebody waits.
+struct Told(Arc<AtomicBool>);
+
+impl Patience for Told {
+    fn waiting(&self, _: Duration) {
+        self.0.store(true, Ordering::SeqCst);
+    }
+}
+
 /// Who waited for the store while it was replaced gets the new one.
 #[test]
 fn who_waits_during_a_restore_gets_the_restored_store() {
@@ -371,16 +380,8 @@ fn who_waits_during_a_restore_gets_the_restored_store() {
     make_backup(&folder).unwrap();
     add(&folder.store(), &["b"]);
     let patient = Options { lock_wait: Duration::from_secs(30), ..options() };
-    let (waits, opened) = (AtomicBool::new(false), Mutex::new(None));
-    struct Told<'a>(&'a AtomicBool);
-    impl Patience for Told<'static> {
-        fn waiting(&self, _: Duration) {
-            self.0.store(true, Ordering::SeqCst);
-        }
-    }
-    // The flag outlives the store's threads, which hold it.
-    let waits: &'static AtomicBool = Box::leak(Box::new(waits));
-    let patient = Options { patience: Arc::new(Told(waits)), ..patient };
+    let (waits, opened) = (Arc::new(AtomicBool::new(false)), Mutex::new(None));
+    let patient = Options { patience: Arc::new(Told(waits.clone())), ..patient };
     std::thread::scope(|scope| {
         let stage = |stage: Stage| {
             if stage == Stage::Keep {
@@ -575,6 +576,8 @@ fn a_backup_put_in_place_by_hand_is_marked_when_it_is_opened() {
     assert_eq!(wrong(&folder.store()), ["backup"]);
     let (store, opened) = SqliteStore::open(&folder.store(), &options()).unwrap();
     assert!(opened.backup_in_place && !opened.copied);
+    assert_eq!(block_on(store.restored_at()).unwrap(), None, "nothing was written yet");
+    enter(&store, &["a"]);
     assert!(block_on(store.restored_at()).unwrap().is_some());
     drop(store);
     assert!(!SqliteStore::open(&folder.store(), &options()).unwrap().1.backup_in_place, "once");
@@ -593,8 +596,14 @@ fn a_copy_made_by_hand_is_noticed() {
     fs::rename(folder.store(), folder.path("moved")).unwrap();
     assert_eq!(wrong(&folder.path("moved")), [""; 0], "a renamed one is the same file");
     fs::copy(folder.path("moved"), folder.store()).unwrap();
+    let before = fs::read(folder.store()).unwrap();
     assert_eq!(wrong(&folder.store()), ["copied"]);
-    assert!(SqliteStore::open(&folder.store(), &options()).unwrap().1.copied);
+    drop(SqliteStore::open(&folder.store(), &options()).unwrap());
+    assert!(fs::read(folder.store()).unwrap() == before, "who changes nothing writes nothing");
+    let (store, opened) = SqliteStore::open(&folder.store(), &options()).unwrap();
+    assert!(opened.copied);
+    enter(&store, &["a"]);
+    drop(store);
     assert!(!SqliteStore::open(&folder.store(), &options()).unwrap().1.copied, "it is told once");
     assert_eq!(wrong(&folder.store()), ["copied"], "and shown until a person clears it");
     let (store, _) = SqliteStore::open(&folder.store(), &options()).unwrap();

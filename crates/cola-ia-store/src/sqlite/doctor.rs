@@ -72,6 +72,7 @@ impl Finding {
         self
     }
 
+    #[expect(clippy::needless_pass_by_value, reason = "what is shown is mostly made for this call")]
     pub(super) fn text(mut self, name: &'static str, value: impl ToString) -> Self {
         self.facts.push((name, Fact::Text(value.to_string())));
         self
@@ -252,12 +253,12 @@ impl<'a> Examination<'a> {
         let number = |sql: &str| self.connection.query_row(sql, [], |row| row.get::<_, Option<i64>>(0));
         let restored_at = number("SELECT restored_at FROM store")?;
         let backed_up_at = check::backed_up_at(&self.connection)?;
-        let is_backup = backed_up_at.is_some_and(|taken| restored_at.is_none_or(|restored| restored < taken));
+        let arrival = home::arrival(&self.connection, self.real)?;
         let with = |finding: Finding, name, at: Option<i64>| match at {
             Some(at) => finding.number(name, at),
             None => finding,
         };
-        if is_backup {
+        if arrival.backup_in_place {
             findings.push(with(Finding::new(Severity::Note, "backup"), "taken_at", backed_up_at));
             return Ok(());
         }
@@ -265,7 +266,7 @@ impl<'a> Examination<'a> {
             let finding = with(Finding::new(Severity::Warning, "restored"), "restored_at", restored_at);
             findings.push(with(finding, "taken_at", backed_up_at));
         }
-        if home::is_copy(&self.connection, self.real)? {
+        if arrival.copied {
             findings.push(Finding::new(Severity::Warning, "copied"));
         } else if check::has_column(&self.connection, "store", "copied_at")? {
             let copied_at = number("SELECT copied_at FROM store")?;

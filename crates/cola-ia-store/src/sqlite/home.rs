@@ -11,7 +11,7 @@ use std::path::Path;
 use cola_ia_core::clock::Timestamp;
 use rusqlite::Connection;
 
-use super::{check, file, filesystem};
+use super::{check, file, filesystem, restored};
 
 /// The file's number. `None`: it is gone, or its filesystem may give it another one at any time.
 fn number(path: &Path) -> Option<i64> {
@@ -26,30 +26,52 @@ pub(super) fn settle(connection: &Connection, path: &Path) -> rusqlite::Result<(
     connection.execute("UPDATE store SET inode = ?1, copied_at = NULL", [number(path)]).map(|_| ())
 }
 
-/// Whether the store was at home in another file when it was last opened for intake.
-pub(super) fn is_copy(connection: &Connection, path: &Path) -> rusqlite::Result<bool> {
-    if !check::has_column(connection, "store", "inode")? {
-        return Ok(false);
-    }
-    let home: Option<i64> = connection.query_row("SELECT inode FROM store", [], |row| row.get(0))?;
-    Ok(home.is_some_and(|home| number(path).is_some_and(|here| here != home)))
+/// What is to be written down with the first thing that is written to a store: not before, so that one that turns out to
+/// be damaged stays as it is.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(super) struct Arrival {
+    /// It is a backup that was put in place without `restore`.
+    pub(super) backup_in_place: bool,
+    /// It was at home in another file.
+    pub(super) copied: bool,
+    /// It is not known where it was at home.
+    pub(super) unknown: bool,
 }
 
-/// Writes down where the store is, at most once a place. Answers whether it was found to be a copy.
-pub(super) fn notice(connection: &Connection, path: &Path, now: Timestamp) -> rusqlite::Result<bool> {
-    let Some(here) = number(path) else { return Ok(false) };
+impl Arrival {
+    pub(super) const fn is_news(self) -> bool {
+        self.backup_in_place || self.copied || self.unknown
+    }
+}
+
+/// Looks where the store is and what it is.
+pub(super) fn arrival(connection: &Connection, path: &Path) -> rusqlite::Result<Arrival> {
     if !check::has_column(connection, "store", "inode")? {
-        return Ok(false);
+        return Ok(Arrival::default());
     }
-    // A statement of its own is a transaction; of two processes that notice at once, one changes the row.
-    let home: Option<i64> = connection.query_row("SELECT inode FROM store", [], |row| row.get(0))?;
-    if home == Some(here) {
-        return Ok(false);
-    }
-    let copied_at = home.map(|_| now.as_micros());
-    let changed = connection.execute(
-        "UPDATE store SET inode = ?1, copied_at = coalesce(?2, copied_at) WHERE inode IS NOT ?1",
-        (here, copied_at),
+    let (home, backup_in_place): (Option<i64>, bool) = connection.query_row(
+        "SELECT inode, backed_up_at IS NOT NULL AND coalesce(restored_at < backed_up_at, true) FROM store",
+        [],
+        |row| Ok((row.get(0)?, row.get(1)?)),
     )?;
-    Ok(changed > 0 && copied_at.is_some())
+    let here = number(path);
+    let elsewhere = here.is_some() && home.is_some() && here != home;
+    Ok(Arrival { backup_in_place, copied: elsewhere && !backup_in_place, unknown: home.is_none() && here.is_some() })
+}
+
+/// Writes down what [`arrival`] finds, inside the caller's transaction: a backup is marked, as `restore` would have marked
+/// it.
+pub(super) fn arrive(connection: &Connection, path: &Path, now: Timestamp) -> rusqlite::Result<()> {
+    // Another process may have done it meanwhile.
+    let arrival = arrival(connection, path)?;
+    if arrival.backup_in_place {
+        restored::set(connection, now, now)?;
+    }
+    if arrival.is_news() {
+        settle(connection, path)?;
+    }
+    if arrival.copied {
+        connection.execute("UPDATE store SET copied_at = ?1", [now.as_micros()])?;
+    }
+    Ok(())
 }

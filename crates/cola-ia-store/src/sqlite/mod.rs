@@ -117,9 +117,10 @@ pub struct Opened {
     pub migrated: Option<Migrated>,
     /// The article's database was taken over.
     pub taken_over: Option<TakenOver>,
-    /// A backup was put in the place of a store without `restore`: it is marked as restored now.
+    /// A backup was put in the place of a store without `restore`: the first call that changes something marks it as
+    /// restored.
     pub backup_in_place: bool,
-    /// The file is a copy that somebody made of a store; it was noticed now.
+    /// The file is a copy that somebody made of a store: the first call that changes something writes that down.
     pub copied: bool,
 }
 
@@ -176,9 +177,8 @@ impl SqliteStore {
             return Self::open_to_write(path, options, may_take_over);
         }
         opened.migrated = migrate::migrate(&mut connection, path, options.migrations, &wait)?;
-        let now = options.clock.now();
-        opened.backup_in_place = wait.for_lock(path, || restore::mark_backup_in_place(&connection, now))?;
-        opened.copied = wait.for_lock(path, || home::notice(&connection, path, now))? && !opened.backup_in_place;
+        let arrival = wait.for_lock(path, || home::arrival(&connection, path))?;
+        (opened.backup_in_place, opened.copied) = (arrival.backup_in_place, arrival.copied);
         let slots = slots(path, &connection)?;
         let views = connection::open_reader(path, &wait)?;
         let store = Self {
@@ -189,6 +189,7 @@ impl SqliteStore {
                 slots,
                 options.packing,
                 wait,
+                arrival.is_news(),
             )),
             reader: Reader::start(views, path, slots),
             path: path.to_owned(),

@@ -70,8 +70,10 @@ pub(super) fn with_open(_path: &Path) -> Vec<Process> {
 pub(super) fn readers_of_old_states(path: &Path) -> Vec<(Process, u64)> {
     use std::os::unix::fs::MetadataExt as _;
 
-    /// Bytes of the index: where the newest frame's number stands, where the marks do, and where they are locked.
+    /// Bytes of the index: where the newest frame's number stands and that of the last one in the file, where the marks do,
+    /// and where they are locked.
     const NEWEST: usize = 16;
+    const MOVED: usize = 96;
     const MARKS: usize = 100;
     const LOCKS: u64 = 123;
 
@@ -93,9 +95,11 @@ pub(super) fn readers_of_old_states(path: &Path) -> Vec<(Process, u64)> {
         if inode != Some(metadata.ino()) || pid == std::process::id() {
             continue;
         }
-        // Mark 0 is of those who read the file alone, all of which the log had then been moved into.
-        for mark in (1..5_u64).filter(|mark| (first..=last).contains(&(LOCKS + mark))) {
-            let behind = newest.saturating_sub(number(MARKS + 4 * mark as usize));
+        for mark in (0..5_u64).filter(|mark| (first..=last).contains(&(LOCKS + mark))) {
+            // Mark 0 is of those who read the file alone: what had been moved into it is as far as they see, and no more is
+            // moved while they read.
+            let at = if mark == 0 { MOVED } else { MARKS + 4 * mark as usize };
+            let behind = newest.saturating_sub(number(at));
             found.push((named(pid), behind.into()));
         }
     }

@@ -16,7 +16,6 @@ use std::path::{Path, PathBuf};
 
 use cola_ia_core::clock::Timestamp;
 use cola_ia_core::store::{ErrorKind, StoreError};
-use rusqlite::Connection;
 
 use super::backup::{Stage, as_backup, forget_cached};
 use super::check::{self, Sound};
@@ -432,34 +431,4 @@ fn clear_sides(path: &Path) -> io::Result<()> {
 
 fn sync_folder(path: &Path) -> io::Result<()> {
     File::open(file::folder_of(path))?.sync_all()
-}
-
-/// A backup that somebody put in the place of a store without `restore`, and opens for intake: it is marked, as `restore`
-/// would have. Answers whether it was one.
-pub(super) fn mark_backup_in_place(connection: &Connection, now: Timestamp) -> rusqlite::Result<bool> {
-    if !check::has_column(connection, "store", "backed_up_at")? {
-        return Ok(false);
-    }
-    let is_one = || {
-        let sql =
-            "SELECT count(*) FROM store WHERE backed_up_at IS NOT NULL AND coalesce(restored_at < backed_up_at, true)";
-        connection.query_row(sql, [], |row| row.get::<_, i64>(0)).map(|count| count > 0)
-    };
-    if !is_one()? {
-        return Ok(false);
-    }
-    connection.execute_batch("BEGIN IMMEDIATE")?;
-    // Another process may have done it meanwhile.
-    let marked = is_one().and_then(|still| {
-        if still {
-            restored::set(connection, now, now)?;
-        }
-        connection.execute_batch("COMMIT")?;
-        Ok(still)
-    });
-    if marked.is_err() && !connection.is_autocommit() {
-        // What failed first is what counts.
-        let _ = connection.execute_batch("ROLLBACK");
-    }
-    marked
 }

@@ -250,14 +250,14 @@ impl Make<'_> {
 
     fn backup(&self) -> Clap {
         self.command("backup", "backup")
-            .arg(self.positional("backup-file", "value-file").required(true))
+            .arg(self.positional("to-file", "value-file").required(true))
             .arg(self.flag("json"))
             .arg(self.flag("no-progress").help(self.t("arg-no-progress-there")))
     }
 
     fn restore(&self) -> Clap {
         self.command("restore", "restore")
-            .arg(self.positional("restore-file", "value-file").required(true))
+            .arg(self.positional("from-file", "value-file").required(true))
             .arg(self.flag("json"))
             .arg(self.flag("no-progress").help(self.t("arg-no-progress-there")))
     }
@@ -370,12 +370,12 @@ fn read(matches: &ArgMatches) -> Result<Invocation, Problem> {
             Command::Add(read_add(matches)?)
         }
         "backup" => Command::Backup(BackupOptions {
-            to: path(matches, "backup-file").unwrap_or_default(),
+            to: path(matches, "to-file").unwrap_or_default(),
             json: matches.get_flag("json"),
             progress: !matches.get_flag("no-progress"),
         }),
         "restore" => Command::Restore(RestoreOptions {
-            from: path(matches, "restore-file").unwrap_or_default(),
+            from: path(matches, "from-file").unwrap_or_default(),
             json: matches.get_flag("json"),
             progress: !matches.get_flag("no-progress"),
         }),

@@ -1,6 +1,7 @@
 //! `doctor`: what is wrong with the store, and with what is around it.
 
 use std::collections::BTreeMap;
+use std::fmt::Write as _;
 
 use cola_ia_core::clock::Timestamp;
 use cola_ia_store::sqlite::doctor::{self, Fact, Finding, Look, Severity};
@@ -150,9 +151,10 @@ pub fn as_report(lang: &Lang, findings: &[Finding], quiet: bool, colour: bool) -
         };
         let (message, hint) = messages(finding);
         let code = if finding.severity > Severity::Note { format!(" [{}]", finding.code) } else { String::new() };
-        out.push_str(&format!("{}{padding}  {}{code}\n", paint.on(&label, colour), message.in_prose(lang)));
+        // Writing to a string cannot fail, here and below.
+        let _ = writeln!(out, "{}{padding}  {}{code}", paint.on(&label, colour), message.in_prose(lang));
         if finding.severity > Severity::Ok && lang.has(hint.key()) {
-            out.push_str(&format!("{}  {}\n", " ".repeat(width), hint.in_prose(lang)));
+            let _ = writeln!(out, "{}  {}", " ".repeat(width), hint.in_prose(lang));
         }
     }
     out
@@ -195,4 +197,90 @@ fn messages(finding: &Finding) -> (Message, Message) {
         })
     };
     (with_facts(key), with_facts(format!("doctor-{}-hint", finding.code)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::lang::Language;
+
+    fn finding(code: &'static str, count: i64) -> Finding {
+        let number = Fact::Number(count);
+        let size = Fact::Number(300 << 20);
+        let at = Fact::Number(1_769_893_200_000_000);
+        let text = |text: &str| Fact::Text(text.to_owned());
+        let facts = vec![
+            ("count", number.clone()),
+            ("rows", number),
+            ("row", Fact::Number(7)),
+            ("schema", Fact::Number(2)),
+            ("table", text("TABLE")),
+            ("path", text("PATH")),
+            ("wal", text("PATH-wal")),
+            ("who", text("4711 (sqlite3)")),
+            ("cause", text("CAUSE")),
+            ("filesystem", text("tmpfs")),
+            ("program", text("9.9.9")),
+            ("sqlite", text("3.99.0")),
+            ("made_by", text("9.9.8")),
+            ("bytes", size.clone()),
+            ("expected_bytes", size.clone()),
+            ("waiting_bytes", size.clone()),
+            ("behind_bytes", size.clone()),
+            ("free_bytes", size),
+            ("taken_at", at.clone()),
+            ("restored_at", at.clone()),
+            ("noticed_at", at.clone()),
+            ("oldest_at", at.clone()),
+            ("latest_at", at),
+        ];
+        Finding { code, severity: Severity::Warning, facts }
+    }
+
+    #[test]
+    fn every_finding_has_a_sentence() {
+        for language in Language::ALL {
+            let mut findings: Vec<Finding> = DOCTOR_CODES.iter().map(|code| finding(code, 3)).collect();
+            // Where less is known, and of one.
+            for code in ["restored", "copied"] {
+                let mut finding = finding(code, 1);
+                finding.facts.retain(|(name, _)| *name == "restored_at");
+                findings.push(finding);
+            }
+            findings.extend(["jobs_held", "conflicts_undecided", "tables"].map(|code| finding(code, 1)));
+            let said = as_report(&Lang::only(language), &findings, false, false);
+            for leak in ["⟨", "⟩", "?", "{", "}", "$"] {
+                assert!(!said.contains(leak), "{leak:?} in: {said}");
+            }
+            insta::assert_snapshot!(format!("every-finding-{}", language.tag()), said);
+        }
+    }
+
+    #[test]
+    fn json_has_instants_as_text_and_sizes_as_numbers() {
+        let one = Finding {
+            code: "log",
+            severity: Severity::Ok,
+            facts: vec![
+                ("bytes", Fact::Number(5)),
+                ("oldest_at", Fact::Number(0)),
+                ("who", Fact::Text("x\u{1b}".into())),
+            ],
+        };
+        let line = r#"{"v":1,"severity":"ok","code":"log","facts":{"bytes":5,"oldest_at":"1970-01-01T00:00:00.000000Z","who":"x\u001b"}}"#;
+        assert_eq!(as_json(&[one]), format!("{line}\n"));
+    }
+
+    #[test]
+    fn what_is_wrong_is_all_that_a_quiet_report_has() {
+        let findings = [Severity::Ok, Severity::Note, Severity::Warning, Severity::Error]
+            .map(|severity| Finding { severity, ..finding("leftover", 1) });
+        let lang = Lang::only(Language::English);
+        assert_eq!(as_report(&lang, &findings, true, false).matches("[leftover]").count(), 2);
+        let odd = Finding {
+            facts: vec![("path", Fact::Text("a\u{202e}b\n".into())), ("bytes", Fact::Number(1))],
+            ..finding("leftover", 1)
+        };
+        assert!(as_report(&lang, &[odd], false, false).contains("a\\u202eb\\n"));
+    }
 }

@@ -6,15 +6,14 @@ use super::{Examination, Finding, Severity};
 
 /// A job that waits longer than this is stuck: nobody works, or not enough.
 const WAITING_LONG_MICROS: i64 = 24 * 3_600 * 1_000_000;
+/// The condition of the index by state: it is repeated, because SQLite uses an index only where it finds its words.
+const BY_STATE: &str = "state NOT IN ('pending', 'done')";
 /// Counting ends here, so that nothing is read for long.
 const COUNTED_MAX: i64 = 100_000;
 
 pub(super) fn waiting(examination: &Examination<'_>, findings: &mut Vec<Finding>) -> rusqlite::Result<()> {
     let connection = &examination.connection;
     let now = examination.options.clock.now();
-    // The condition of the index is repeated, because SQLite uses one only where it finds its words.
-    const BY_STATE: &str = "state NOT IN ('pending', 'done')";
-
     let (count, oldest) = counted(
         connection,
         &format!("SELECT lease_until AS at FROM jobs WHERE state = 'running' AND {BY_STATE} AND lease_until < ?1"),

@@ -15,13 +15,15 @@ use cola_ia_core::event::{Delivery, Source};
 use cola_ia_core::intake::{DeliveryNumber, EventNumber, Intake, Refusal, RefusalCode};
 use cola_ia_core::job::JobState;
 use cola_ia_core::store::{
-    Accepted, ErrorKind, EventHistory, JobFilter, JobPage, OpId, PageRequest, Preview, StoreError,
+    Accepted, ErrorKind, EventHistory, JobFilter, JobPage, OpId, PageRequest, Preview, Restored, RestoredMark,
+    StoreError,
 };
 use cola_ia_core::verdict::Verdict;
 use proptest::collection::vec;
 use proptest::prelude::{Just, Strategy, any, prop_oneof};
 use proptest::test_runner::{Config, RngSeed, TestCaseError, TestError, TestRunner};
 
+use crate::clock::ManualClock;
 use crate::events::{delivery, event_type, line, source};
 use crate::harness::{Backend, Failure, RecordedRefusal, Scratch};
 use crate::report::differ;
@@ -88,6 +90,8 @@ pub enum Step {
     },
     /// All pages of jobs of one source or of all, with this limit.
     Walk(Option<usize>, u32),
+    /// `restored` under a new op id: at so many microseconds after the clock's start, or the end of the mark.
+    Mark(Option<i64>),
     /// Moves the clock, backwards if negative.
     Clock(i64),
     /// Closes the store and opens it again.
@@ -177,6 +181,7 @@ fn step() -> impl Strategy<Value = Step> {
         2 => (in_source(), 0..IDS.len()).prop_map(|(source, id)| Step::Find(source, id)),
         2 => page,
         1 => (in_source(), 1_u32..5).prop_map(|(source, limit)| Step::Walk(source, limit)),
+        1 => prop_oneof![3 => (-9_000_000_i64..9_000_000).prop_map(Some), 1 => Just(None)].prop_map(Step::Mark),
         2 => (-5_000_000_i64..20_000_000).prop_map(Step::Clock),
         1 => Just(Step::Reopen),
     ]
@@ -255,6 +260,9 @@ pub fn run(left: &dyn Backend, right: &dyn Backend, steps: &[Step], tally: &mut 
             same(&what, &left.accept_first(&call)?, &right.accept_first(&call)?)?;
             tally.count(left.last_verdicts());
             calls.push(call);
+        } else if let Step::Mark(at) = step {
+            let op = left.scratch.op();
+            same(&what, &left.mark(op, *at), &right.mark(op, *at))?;
         } else {
             same(&what, &left.play(step, &calls)?, &right.play(step, &calls)?)?;
             tally.repeats += u64::from(matches!(step, Step::Repeat(_)) && !calls.is_empty());
@@ -287,6 +295,7 @@ enum Answer {
     Previews(Vec<Preview>),
     Events(Vec<EventHistory>),
     Pages(Vec<JobPage>),
+    Marked(Restored),
     Refused(ErrorKind, &'static str),
     Nothing,
 }
@@ -297,6 +306,7 @@ struct Holdings {
     jobs: Vec<JobPage>,
     events: Vec<EventHistory>,
     refusals: Vec<RecordedRefusal>,
+    restored_at: Option<Timestamp>,
 }
 
 impl From<StoreError> for Answer {
@@ -343,10 +353,17 @@ impl Side {
         Ok(Answer::Accepted(self.renamed(accepted)))
     }
 
+    fn mark(&self, op: OpId, at: Option<i64>) -> Answer {
+        let mark = at.map_or(RestoredMark::Cleared, |micros| {
+            RestoredMark::At(Timestamp::from_micros(ManualClock::START.as_micros() + micros))
+        });
+        self.scratch.restored_as(op, mark).map_or_else(Answer::from, Answer::Marked)
+    }
+
     fn play(&mut self, step: &Step, calls: &[Call]) -> Result<Answer, Failure> {
         let earlier = |place: &usize| calls.get(place % calls.len().max(1));
         let answer = match step {
-            Step::Accept(_) => return Err("a first call is played by `accept_first`".into()),
+            Step::Accept(_) | Step::Mark(_) => return Err("a call under a new op is played by `run`".into()),
             Step::Repeat(place) => {
                 let Some(call) = earlier(place) else { return Ok(Answer::Nothing) };
                 self.scratch.accept_as(call.op, &call.batch).map(|accepted| Answer::Accepted(self.renamed(accepted)))
@@ -409,7 +426,8 @@ impl Side {
         for refusal in &mut refusals {
             refusal.number = DeliveryNumber(self.place(refusal.number.0));
         }
-        Ok(Holdings { jobs: self.walk(None, 1_000)?, events, refusals })
+        let restored_at = self.scratch.restored_at()?;
+        Ok(Holdings { jobs: self.walk(None, 1_000)?, events, refusals, restored_at })
     }
 
     /// The place of a number from 1, or `i64::MIN` for one that the store never gave.

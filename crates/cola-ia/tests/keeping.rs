@@ -264,6 +264,17 @@ fn a_forgotten_reader_is_named_and_the_log_shrinks_after_it() {
 }
 
 #[test]
+fn a_log_that_has_grown_is_told() {
+    let place = populated(1);
+    place.kill_after(&numbered("b", 3));
+    let log = place.path(&format!("{STORE}-wal"));
+    // What follows the last commit of a log is no part of it.
+    fs::OpenOptions::new().write(true).open(&log).unwrap().set_len(300 << 20).unwrap();
+    assert_eq!(wrong(&place, &[]), ["log_large"]);
+    assert_eq!(ids(&place.store()).len(), 4);
+}
+
+#[test]
 fn a_disk_without_room_keeps_nothing_of_a_backup_and_loses_no_store() {
     let place = Place::new().file("in.jsonl", with_texts("a", 2_000, |_| "x".repeat(1_000)));
     let ran = run_with_mounts(

@@ -460,10 +460,10 @@ restore-done =
        *[other] { $path } es ahora lo que era { $from }, con { $count } eventos
     }
 restore-kept = lo que había se guarda como { $path }; bórralo cuando ya no lo necesites
-restore-since = lo que pasó después de { $at } no está: pide que te entreguen otra vez lo enviado desde entonces; nada entra dos veces
+restore-since = lo que pasó después del { $at } no está: pide que te entreguen otra vez lo enviado desde entonces; nada entra dos veces
 restore-since-unknown = lo que pasó después de hacerse la copia no está: pide que te entreguen otra vez lo enviado desde entonces; nada entra dos veces
 keeping-interrupted = interrumpido; no se cambió nada
-restored-marked = el almacén queda marcado como restaurado en { $at }
+restored-marked = el almacén queda marcado como restaurado el { $at }
 restored-cleared = el almacén no lleva ninguna marca de restauración
 restored-leases =
     { $count ->
@@ -500,9 +500,9 @@ doctor-filesystem_passing = el sistema de archivos es { $filesystem }: lo que ha
 doctor-filesystem_passing-hint = para eventos que haya que conservar, pon el almacén en un disco o un volumen que permanezca
 doctor-disk = quedan libres { $free_bytes }
 doctor-disk_low = solo quedan libres { $free_bytes }: pronto no habrá espacio para lo que entre
-doctor-disk_low-hint = haz espacio; solo el registro de escritura puede ocupar 128 MiB
+doctor-disk_low-hint = libera espacio; solo el registro de escritura puede ocupar 128 MiB
 doctor-disk_tight = quedan libres { $free_bytes }: menos de lo que ocupa el almacén, así que a su lado no cabe ni una actualización ni una copia
-doctor-disk_tight-hint = haz espacio antes de la próxima actualización, y pon las copias en otro disco
+doctor-disk_tight-hint = libera espacio antes de la próxima actualización, y pon las copias en otro disco
 doctor-log = el registro de escritura tiene { $bytes }, de los que { $waiting_bytes } aún no están en el archivo
 doctor-log_large = el registro de escritura ha crecido hasta { $bytes }, de los que { $waiting_bytes } aún no están en el archivo
 doctor-log_large-hint = alguien lee un estado antiguo, o lee sin pausa: mira quién tiene abierto el almacén y cierra las sesiones de sqlite3 olvidadas; después el registro se encoge solo
@@ -521,7 +521,7 @@ doctor-pages = cada página está como la escribió SQLite
 doctor-pages_quick = todas las páginas se pueden leer; no se compararon los índices (--quick)
 doctor-pages_damaged = hay páginas dañadas: { $cause }
 doctor-pages_damaged-hint = deja de usarlo, copia el archivo y su -wal tal como están, y recupera una copia de seguridad con: cola-ia restore ARCHIVO
-doctor-pages_unfinished = no se pudieron comprobar todas las páginas: mientras tanto se escribió demasiado, y la comprobación no deja que el registro se encoja
+doctor-pages_unfinished = no se pudieron comprobar todas las páginas: mientras tanto se escribió demasiado, y la comprobación no deja que el registro de escritura se encoja
 doctor-pages_unfinished-hint = comprueba en su lugar una copia: cola-ia backup ARCHIVO la comprueba
 doctor-tables =
     { $rows ->
@@ -533,44 +533,44 @@ doctor-tables_quick =
         [one] la última fila encaja con las demás
        *[other] las últimas { $rows } filas encajan entre sí (--quick)
     }
-doctor-event_without_job = eventos sin trabajo en { $table }: { $count }, el primero es { $row }
+doctor-event_without_job = eventos sin trabajo (tabla { $table }): { $count }; el primero, en la fila { $row }
 doctor-event_without_job-hint = otro programa cambió el almacén, o está dañado: guarda una copia y recupera una copia de seguridad con: cola-ia restore ARCHIVO
-doctor-event_without_identity = eventos a los que su id no lleva en { $table }: { $count }, el primero es { $row }
+doctor-event_without_identity = eventos a los que su id no lleva (tabla { $table }): { $count }; el primero, en la fila { $row }
 doctor-event_without_identity-hint = un evento repetido podría entrar otra vez: detén la entrada, guarda una copia y recupera una copia de seguridad con: cola-ia restore ARCHIVO
-doctor-event_without_source = eventos de un origen que no está en { $table }: { $count }, el primero es { $row }
+doctor-event_without_source = eventos de un origen que no está (tabla { $table }): { $count }; el primero, en la fila { $row }
 doctor-event_without_source-hint = otro programa cambió el almacén, o está dañado: guarda una copia y recupera una copia de seguridad con: cola-ia restore ARCHIVO
-doctor-number_twice = números que comparten un evento y otra entrega en { $table }: { $count }, el primero es { $row }
+doctor-number_twice = números que comparten un evento y otra entrega (tabla { $table }): { $count }; el primero, en la fila { $row }
 doctor-number_twice-hint = otro programa cambió el almacén, o está dañado: guarda una copia y recupera una copia de seguridad con: cola-ia restore ARCHIVO
-doctor-job_without_event = trabajos sin evento en { $table }: { $count }, el primero es { $row }
+doctor-job_without_event = trabajos sin evento (tabla { $table }): { $count }; el primero, en la fila { $row }
 doctor-job_without_event-hint = otro programa cambió el almacén, o está dañado: guarda una copia y recupera una copia de seguridad con: cola-ia restore ARCHIVO
-doctor-job_without_state = trabajos en un estado que no existe, o en proceso sin turno, en { $table }: { $count }, el primero es { $row }
+doctor-job_without_state = trabajos en un estado que no existe, o en proceso sin turno (tabla { $table }): { $count }; el primero, en la fila { $row }
 doctor-job_without_state-hint = otro programa cambió el almacén, o está dañado: guarda una copia y recupera una copia de seguridad con: cola-ia restore ARCHIVO
-doctor-delivery_of_nothing = entregas de un evento que no está en { $table }: { $count }, el primero es { $row }
+doctor-delivery_of_nothing = entregas de un evento que no está (tabla { $table }): { $count }; el primero, en la fila { $row }
 doctor-delivery_of_nothing-hint = otro programa cambió el almacén, o está dañado: guarda una copia y recupera una copia de seguridad con: cola-ia restore ARCHIVO
-doctor-delivery_of_no_conflict = entregas de un conflicto que no está en { $table }: { $count }, el primero es { $row }
+doctor-delivery_of_no_conflict = entregas de un conflicto que no está (tabla { $table }): { $count }; el primero, en la fila { $row }
 doctor-delivery_of_no_conflict-hint = otro programa cambió el almacén, o está dañado: guarda una copia y recupera una copia de seguridad con: cola-ia restore ARCHIVO
-doctor-conflict_of_nothing = conflictos de un evento que no está en { $table }: { $count }, el primero es { $row }
+doctor-conflict_of_nothing = conflictos de un evento que no está (tabla { $table }): { $count }; el primero, en la fila { $row }
 doctor-conflict_of_nothing-hint = otro programa cambió el almacén, o está dañado: guarda una copia y recupera una copia de seguridad con: cola-ia restore ARCHIVO
-doctor-revision_of_nothing = revisiones de un conflicto que no está en { $table }: { $count }, el primero es { $row }
+doctor-revision_of_nothing = revisiones de un conflicto que no está (tabla { $table }): { $count }; el primero, en la fila { $row }
 doctor-revision_of_nothing-hint = otro programa cambió el almacén, o está dañado: guarda una copia y recupera una copia de seguridad con: cola-ia restore ARCHIVO
-doctor-attempt_of_nothing = intentos de un trabajo que no está en { $table }: { $count }, el primero es { $row }
+doctor-attempt_of_nothing = intentos de un trabajo que no está (tabla { $table }): { $count }; el primero, en la fila { $row }
 doctor-attempt_of_nothing-hint = otro programa cambió el almacén, o está dañado: guarda una copia y recupera una copia de seguridad con: cola-ia restore ARCHIVO
-doctor-effect_of_nothing = efectos de un trabajo que no está en { $table }: { $count }, el primero es { $row }
+doctor-effect_of_nothing = efectos de un trabajo que no está (tabla { $table }): { $count }; el primero, en la fila { $row }
 doctor-effect_of_nothing-hint = otro programa cambió el almacén, o está dañado: guarda una copia y recupera una copia de seguridad con: cola-ia restore ARCHIVO
-doctor-try_of_nothing = intentos de un efecto que no está en { $table }: { $count }, el primero es { $row }
+doctor-try_of_nothing = intentos de un efecto que no está (tabla { $table }): { $count }; el primero, en la fila { $row }
 doctor-try_of_nothing-hint = otro programa cambió el almacén, o está dañado: guarda una copia y recupera una copia de seguridad con: cola-ia restore ARCHIVO
-doctor-backup = esto es una copia de seguridad, hecha en { $taken_at }
+doctor-backup = esto es una copia de seguridad, hecha el { $taken_at }
 doctor-backup-hint = para usarla: cola-ia restore ARCHIVO
-doctor-restored = el almacén se restauró en { $restored_at }: lo que pasó entremedias no está
-doctor-restored_from = el almacén se restauró en { $restored_at } desde una copia hecha en { $taken_at }: lo que pasó entremedias no está
+doctor-restored = el almacén se restauró el { $restored_at }: lo que pasó entremedias no está
+doctor-restored_from = el almacén se restauró el { $restored_at } desde una copia hecha el { $taken_at }: lo que pasó entremedias no está
 doctor-restored-hint = los efectos que no constan como hechos pueden haber ocurrido de todos modos; cuando lo hayas revisado: cola-ia restored --clear
 doctor-copied = este archivo es una copia que no hizo cola-ia: si el original estaba en uso, pueden faltar los últimos eventos, y nada en el archivo lo dice
-doctor-copied_before = este archivo era una copia que no hizo cola-ia cuando se abrió en { $noticed_at }: si el original estaba en uso, pueden faltar los últimos eventos, y nada en el archivo lo dice
+doctor-copied_before = este archivo era una copia que no hizo cola-ia cuando se abrió el { $noticed_at }: si el original estaba en uso, pueden faltar los últimos eventos, y nada en el archivo lo dice
 doctor-copied-hint = si ocupó el lugar de un almacén que había seguido trabajando: cola-ia restored --at now; si se movió mientras nadie lo usaba, todo está bien: cola-ia restored --clear
 doctor-jobs_past_lease =
     { $count ->
-        [one] un trabajo sigue en proceso con el turno vencido, desde { $oldest_at }
-       *[other] { $count } trabajos siguen en proceso con el turno vencido, el primero desde { $oldest_at }
+        [one] un trabajo sigue en proceso con el turno vencido, desde el { $oldest_at }
+       *[other] { $count } trabajos siguen en proceso con el turno vencido, el primero desde el { $oldest_at }
     }
 doctor-jobs_past_lease-hint = se perdieron quienes los hacían; los toma el próximo que trabaje
 doctor-jobs_held =
@@ -587,14 +587,14 @@ doctor-jobs_failed =
 doctor-jobs_failed-hint = míralos con: cola-ia jobs --state fallido
 doctor-jobs_waiting =
     { $count ->
-        [one] un trabajo espera desde hace más de un día, desde { $oldest_at }
-       *[other] { $count } trabajos esperan desde hace más de un día, el primero desde { $oldest_at }
+        [one] un trabajo espera desde hace más de un día, desde el { $oldest_at }
+       *[other] { $count } trabajos esperan desde hace más de un día, el primero desde el { $oldest_at }
     }
 doctor-jobs_waiting-hint = nadie trabaja, o muy pocos: míralos con: cola-ia jobs --state pendiente
 doctor-conflicts_undecided =
     { $count ->
-        [one] un conflicto espera una decisión; llegó por última vez en { $latest_at }
-       *[other] { $count } conflictos esperan una decisión; el último llegó en { $latest_at }
+        [one] un conflicto espera una decisión; llegó por última vez el { $latest_at }
+       *[other] { $count } conflictos esperan una decisión; el último llegó el { $latest_at }
     }
 doctor-conflicts_undecided-hint = alguien usó un id dos veces o cambió un texto que no debía cambiar; «cola-ia show ID» muestra ambos
 
@@ -747,7 +747,7 @@ store-backup_has_log-hint = si ambos son copia de un almacén, haz antes de ello
 store-backup_unsound = lo que se copió para la copia { $path }, o de ella, está dañado: { $cause }; no se cambió nada
 store-backup_unsound-hint = con «backup», mira el almacén con «cola-ia doctor»; con «restore», toma otra copia
 store-backup_full = no hay espacio para la copia { $path }: { $cause }
-store-backup_full-hint = haz espacio, o ponla en otro disco; no queda nada de ella
+store-backup_full-hint = libera espacio, o ponla en otro disco; no queda nada de ella
 store-backup_io = la copia { $path } no se puede leer o escribir: { $cause }
 store-backup_io-hint = mira la carpeta y el disco; no queda nada de ella
 store-restored_in_future = { $at } todavía no ha llegado: es { $now }; no se cambió nada

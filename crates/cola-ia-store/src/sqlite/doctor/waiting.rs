@@ -14,24 +14,28 @@ const COUNTED_MAX: i64 = 100_000;
 pub(super) fn waiting(examination: &Examination<'_>, findings: &mut Vec<Finding>) -> rusqlite::Result<()> {
     let connection = &examination.connection;
     let now = examination.options.clock.now();
-    let (count, oldest) = counted(
-        connection,
-        &format!("SELECT lease_until AS at FROM jobs WHERE state = 'running' AND {BY_STATE} AND lease_until < ?1"),
-        now.as_micros(),
-    )?;
+    let (count, oldest) = counted(connection, &past_lease(), now.as_micros())?;
     push(findings, Severity::Warning, "jobs_past_lease", count, Some(("oldest_at", oldest)));
     for (state, severity, code) in [("held", Severity::Warning, "jobs_held"), ("failed", Severity::Note, "jobs_failed")]
     {
-        let (count, _) = counted(
-            connection,
-            &format!("SELECT changed_at AS at FROM jobs WHERE state = '{state}' AND {BY_STATE} AND ?1 > 0"),
-            1,
-        )?;
+        let (count, _) = counted(connection, &in_state(state), i64::MAX)?;
         push(findings, severity, code, count, None);
     }
     let (count, oldest) = waiting_long(examination, now)?;
     push(findings, Severity::Warning, "jobs_waiting", count, Some(("oldest_at", oldest)));
     Ok(())
+}
+
+fn past_lease() -> String {
+    format!("SELECT lease_until AS at FROM jobs WHERE state = 'running' AND {BY_STATE} AND lease_until < ?1")
+}
+
+fn in_state(state: &str) -> String {
+    format!("SELECT changed_at AS at FROM jobs WHERE state = '{state}' AND {BY_STATE} AND event < ?1")
+}
+
+fn waiting_of(source: i64) -> String {
+    format!("SELECT due_at AS at FROM jobs WHERE state = 'pending' AND source = {source} AND due_at < ?1")
 }
 
 /// Source by source, as the index of due jobs is.
@@ -43,9 +47,7 @@ fn waiting_long(examination: &Examination<'_>, now: Timestamp) -> rusqlite::Resu
         .collect::<rusqlite::Result<_>>()?;
     let (mut count, mut oldest) = (0, None);
     for source in sources {
-        let sql =
-            format!("SELECT due_at AS at FROM jobs WHERE state = 'pending' AND source = {source} AND due_at < ?1");
-        let (more, first) = counted(connection, &sql, now.as_micros() - WAITING_LONG_MICROS)?;
+        let (more, first) = counted(connection, &waiting_of(source), now.as_micros() - WAITING_LONG_MICROS)?;
         count += more;
         oldest = [oldest, first].into_iter().flatten().min();
         if count >= COUNTED_MAX {
@@ -55,9 +57,12 @@ fn waiting_long(examination: &Examination<'_>, now: Timestamp) -> rusqlite::Resu
     Ok((count, oldest))
 }
 
+fn counting(sql: &str) -> String {
+    format!("SELECT count(*), min(at) FROM ({sql} LIMIT {COUNTED_MAX})")
+}
+
 fn counted(connection: &rusqlite::Connection, sql: &str, bound: i64) -> rusqlite::Result<(i64, Option<i64>)> {
-    let sql = format!("SELECT count(*), min(at) FROM ({sql} LIMIT {COUNTED_MAX})");
-    connection.query_row(&sql, [bound], |row| Ok((row.get(0)?, row.get(1)?)))
+    connection.query_row(&counting(sql), [bound], |row| Ok((row.get(0)?, row.get(1)?)))
 }
 
 fn push(
@@ -85,4 +90,24 @@ pub(super) fn undecided(count: u64, latest: Option<i64>) -> Option<Finding> {
         None => finding,
     };
     (count > 0).then_some(finding)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nothing_is_counted_by_reading_a_whole_table() {
+        let connection = rusqlite::Connection::open_in_memory().unwrap();
+        for step in crate::sqlite::migrate::MIGRATIONS {
+            connection.execute_batch(step.sql).unwrap();
+        }
+        for sql in [past_lease(), in_state("held"), in_state("failed"), waiting_of(1)] {
+            let mut plan = connection.prepare(&format!("EXPLAIN QUERY PLAN {}", counting(&sql))).unwrap();
+            let steps: Vec<String> =
+                plan.query_map([1], |row| row.get(3)).unwrap().collect::<rusqlite::Result<_>>().unwrap();
+            assert!(steps.iter().any(|step| step.contains("jobs USING")), "{sql}: {steps:?}");
+            assert!(!steps.iter().any(|step| step == "SCAN jobs"), "{sql}: {steps:?}");
+        }
+    }
 }

@@ -108,6 +108,8 @@ fn usage_mistakes_attempt_nothing() {
         &["restored", "--at", "yesterday"],
         &["restored", "--at", "now", "--clear"],
         &["backup", "a", "b"],
+        &["backup", "-"],
+        &["restore", "-"],
         &["doctor", "x"],
     ] {
         check_exit(&place.run(args), 2);

@@ -370,12 +370,12 @@ fn read(matches: &ArgMatches) -> Result<Invocation, Problem> {
             Command::Add(read_add(matches)?)
         }
         "backup" => Command::Backup(BackupOptions {
-            to: path(matches, "to-file").unwrap_or_default(),
+            to: regular_path(matches, "to-file")?,
             json: matches.get_flag("json"),
             progress: !matches.get_flag("no-progress"),
         }),
         "restore" => Command::Restore(RestoreOptions {
-            from: path(matches, "from-file").unwrap_or_default(),
+            from: regular_path(matches, "from-file")?,
             json: matches.get_flag("json"),
             progress: !matches.get_flag("no-progress"),
         }),
@@ -510,6 +510,14 @@ fn os<'a>(matches: &'a ArgMatches, name: &str) -> Option<&'a OsStr> {
 
 fn path(matches: &ArgMatches, name: &str) -> Option<PathBuf> {
     os(matches, name).map(PathBuf::from)
+}
+
+/// A path that is no pipe: elsewhere `-` is stdin.
+fn regular_path(matches: &ArgMatches, name: &str) -> Result<PathBuf, Problem> {
+    match path(matches, name).unwrap_or_default() {
+        path if path.as_os_str() == "-" => Err(Problem::usage(Message::new("usage-backup-pipe"))),
+        path => Ok(path),
+    }
 }
 
 fn text<'a>(matches: &'a ArgMatches, name: &'static str) -> Result<Option<&'a str>, Problem> {

@@ -277,6 +277,7 @@ usage-quote-id = an id with spaces goes in quotation marks: cola-ia show { $id }
 usage-missing = { $argument } is missing
 usage-add-what = name the files, or - for stdin: cola-ia add FILE, or cola-ia add -
 usage-backup-what = name the new file: cola-ia backup FILE
+usage-backup-pipe = a backup is a file and goes through no pipe; a file that is called - is ./-
 usage-restore-what = name the backup: cola-ia restore FILE
 usage-restored-what = say when the store was put back with --at INSTANT, or that it has been looked into with --clear: one of the two
 usage-not-an-instant = { $option } takes a date and time with its offset, or now, not “{ $value }”

@@ -281,6 +281,7 @@ usage-quote-id = un id con espacios va entre comillas: cola-ia show { $id }
 usage-missing = falta { $argument }
 usage-add-what = nombra los archivos, o - para la entrada estándar: cola-ia add ARCHIVO, o cola-ia add -
 usage-backup-what = nombra el archivo nuevo: cola-ia backup ARCHIVO
+usage-backup-pipe = una copia de seguridad es un archivo y no pasa por una tubería; un archivo que se llame - es ./-
 usage-restore-what = nombra la copia: cola-ia restore ARCHIVO
 usage-restored-what = di cuándo se recuperó el almacén con --at INSTANTE, o que ya se revisó con --clear: una de las dos
 usage-not-an-instant = { $option } admite una fecha con hora y desfase, o now, no «{ $value }»

@@ -13,9 +13,11 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use cola_ia_core::clock::{Clock as _, SystemClock, SystemEntropy, Timestamp};
-use cola_ia_core::store::{OpId, RestoredMark, Store as _, StoreError};
+use cola_ia_core::event::Source;
+use cola_ia_core::intake::EventNumber;
+use cola_ia_core::store::{EraseRequest, OpId, RestoredMark, Store as _, StoreError};
 use cola_ia_store::sqlite::doctor::{self, Fact, Finding, Severity};
-use cola_ia_store::sqlite::{Options, Patience, SqliteStore, Stage, backup, restore};
+use cola_ia_store::sqlite::{Options, Packing, Patience, SqliteStore, Stage, backup, restore};
 use cola_ia_testkit::events::event;
 use cola_ia_testkit::harness::block_on;
 use rusqlite::Connection;
@@ -557,13 +559,14 @@ fn voiding_leases_reads_no_whole_table() {
     let connection = Connection::open(folder.store()).unwrap();
     let source = include_str!("../src/sqlite/restored.rs");
     let start = source.find("fn void_leases").unwrap();
-    let body = &source[start..source.find("/// The answer that this op").unwrap()];
+    let body = &source[start..source.find("/// No mark is the least number").unwrap()];
     let statements: Vec<&str> = body.split('"').skip(1).step_by(2).collect();
-    assert_eq!(statements.len(), 3);
+    assert_eq!(statements.len(), 4);
     for statement in statements {
         let mut plan = connection.prepare(&format!("EXPLAIN QUERY PLAN {statement}")).unwrap();
+        let values: Vec<&dyn rusqlite::ToSql> = vec![&0; plan.parameter_count()];
         let steps: Vec<String> =
-            plan.query_map([0], |row| row.get(3)).unwrap().collect::<rusqlite::Result<_>>().unwrap();
+            plan.query_map(&values[..], |row| row.get(3)).unwrap().collect::<rusqlite::Result<_>>().unwrap();
         assert!(steps.iter().all(|step| !step.starts_with("SCAN")), "{statement}: {steps:?}");
     }
 }
@@ -726,6 +729,20 @@ fn the_doctor_finds_what_is_wrong_between_tables() {
             "try_of_nothing",
         ),
     ];
+    let cases = cases.into_iter().chain([
+        (
+            "INSERT INTO decisions (event, conflict, number, decision, decided_at) VALUES (2, 1, 1, 'keep', 1)",
+            "decision_of_nothing",
+        ),
+        ("INSERT INTO pruned_deliveries (event, count, first_at, last_at) VALUES (77, 1, 1, 1)", "pruned_of_nothing"),
+        ("DELETE FROM identities WHERE event = 2", "event_without_identity"),
+        ("UPDATE identities SET slot = slot + 1 WHERE event = 2", "event_without_identity"),
+        ("INSERT INTO identities (slot, event) VALUES (5, 77)", "identity_of_nothing"),
+        ("INSERT INTO identities (slot, event) VALUES (5, 2)", "identity_twice"),
+        ("UPDATE identities_blocks SET recent = 7", "identities_miscounted"),
+        ("UPDATE jobs SET state = 'held' WHERE event = 2", "jobs_miscounted"),
+        ("UPDATE job_counts SET n = n + 1; INSERT INTO job_counts VALUES (77, 'done', 1)", "jobs_miscounted"),
+    ]);
     for (statement, expected) in cases {
         let folder = Folder::new().with(&["a", "b", "c"]);
         sql(&folder.store(), statement);
@@ -843,4 +860,78 @@ fn a_sound_store_has_nothing_wrong_quick_or_not() {
         let rows = findings.iter().find(|finding| finding.code.starts_with("tables")).unwrap().fact("rows");
         assert_eq!(rows, Some(&Fact::Number(6)), "events and jobs, those in the log too");
     }
+}
+
+/// Blocks as `identities.rs` keeps them, slots and events each eight bytes.
+fn block(entries: &[(i64, i64)]) -> Vec<u8> {
+    entries.iter().flat_map(|(slot, event)| [slot.to_be_bytes(), event.to_be_bytes()].concat()).collect()
+}
+
+/// A store whose identities lie in all three levels, with some duplicates and an erased event between them.
+fn packed() -> Folder {
+    let folder = Folder::new();
+    let options = Options { packing: Packing::TINY, ..options() };
+    let (store, _) = SqliteStore::open(&folder.store(), &options).unwrap();
+    for round in 0..40 {
+        let ids: Vec<String> = (0..1 + round % 9).map(|n| format!("{round}-{n}")).collect();
+        enter(&store, &ids.iter().map(String::as_str).collect::<Vec<_>>());
+        enter(&store, &["0-0"]);
+    }
+    let erase = EraseRequest { source: Source::default(), id: "0-0".into(), after: None };
+    assert_eq!(block_on(store.erase(op(), erase)).unwrap().unwrap().event, EventNumber(1));
+    let connection = Connection::open(folder.store()).unwrap();
+    let rows = |table: &str| -> i64 {
+        connection.query_row(&format!("SELECT count(*) FROM {table}"), [], |row| row.get(0)).unwrap()
+    };
+    // The draw that has the young counted and packed is random.
+    for round in 0.. {
+        if ["identities", "identities_recent", "identities_settled"].iter().all(|table| rows(table) > 1) {
+            break;
+        }
+        assert!(round < 1_000, "no state with identities in each level");
+        enter(&store, &[format!("one-{round}").as_str()]);
+    }
+    drop(store);
+    folder
+}
+
+#[test]
+fn the_doctor_reads_identities_in_blocks() {
+    let folder = packed();
+    assert_eq!(wrong(&folder.store()), [""; 0]);
+}
+
+#[test]
+fn the_doctor_finds_what_is_wrong_with_blocks_of_identities() {
+    let of_block = "(SELECT low FROM identities_settled WHERE length(entries) >= 32 ORDER BY low LIMIT 1)";
+    let cases = [
+        (format!("UPDATE identities_settled SET entries = substr(entries, 17) WHERE low = {of_block}"), "event_without_identity"),
+        (format!("UPDATE identities_settled SET entries = substr(entries, 1, length(entries) - 3) WHERE low = {of_block}"), "identities_broken"),
+        (
+            format!("UPDATE identities_settled SET entries = CAST(substr(entries, 17) || substr(entries, 1, 16) AS BLOB) WHERE low = {of_block}"),
+            "identities_broken",
+        ),
+        (
+            "INSERT INTO identities (slot, event) SELECT low, 3 FROM identities_settled WHERE low > -9223372036854775808 LIMIT 1".to_owned(),
+            "slot_twice",
+        ),
+        ("DELETE FROM identities_recent WHERE low = -9223372036854775808".to_owned(), "identities_broken"),
+        ("DELETE FROM identities_settled WHERE low = (SELECT max(low) FROM identities_settled)".to_owned(), "identities_miscounted"),
+        ("DELETE FROM identities WHERE event = 1; DELETE FROM events WHERE seq = 1".to_owned(), "job_without_event"),
+    ];
+    for (statement, expected) in cases {
+        let folder = packed();
+        sql(&folder.store(), &statement);
+        let found = wrong(&folder.store());
+        assert!(found.contains(&expected), "{statement}: {found:?}");
+    }
+    // Beyond its bounds: the slot belongs to the next block.
+    let folder = packed();
+    let connection = Connection::open(folder.store()).unwrap();
+    let next = "SELECT low FROM identities_settled WHERE low > -9223372036854775808 ORDER BY low LIMIT 1";
+    let next: i64 = connection.query_row(next, [], |row| row.get(0)).unwrap();
+    let beyond = block(&[(next + 1, 3)]);
+    let lowest = "UPDATE identities_settled SET entries = ?1 WHERE low = -9223372036854775808";
+    connection.execute(lowest, [beyond]).unwrap();
+    assert!(wrong(&folder.store()).contains(&"identities_broken"));
 }

@@ -3,20 +3,30 @@
 //! One lock around plain maps and vectors; no index, no cache, nothing clever. Where a real store has a choice, this one
 //! takes the plainest: delivery numbers are 1, 2, 3 without gaps. It keeps everything for ever and is no use beyond tests.
 
+mod keeping;
+
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard};
 
 use async_trait::async_trait;
 use cola_ia_core::clock::{Clock, Timestamp};
-use cola_ia_core::event::{Content, Delivery, EventId, Source};
+use cola_ia_core::event::{Delivery, EventId, Fingerprint, Source};
+use cola_ia_core::filter::Filter;
 use cola_ia_core::intake::{DeliveryNumber, EventNumber, Intake};
 use cola_ia_core::job::JobState;
 use cola_ia_core::limits::BATCH_MAX_EVENTS;
 use cola_ia_core::store::{
-    Accepted, ConflictView, DeliveryView, ErrorKind, EventHistory, HISTORY_MAX, JobFilter, JobPage, JobSummary, OpId,
-    PageRequest, Preview, Receipt, Restored, RestoredMark, Store, StoreError,
+    Accepted, AttemptView, ConflictSummary, ConflictView, Cursor, DeliverySummary, DeliveryView, EraseRequest, Erased,
+    ErrorKind, EventHistory, FollowFrom, Followed, HISTORY_MAX, JobPage, JobSummary, ListRequest, OpId, Page,
+    PageRequest, Preview, PruneRequest, Pruned, PrunedDeliveries, Receipt, ResolveRequest, Resolved, Restored,
+    RestoredMark, RevisionView, Stats, Store, StoreError, Texts,
 };
 use cola_ia_core::verdict::Verdict;
+
+mod lists;
+mod stats;
+
+pub(crate) use lists::summary as delivery_summary;
 
 use crate::clock::{ManualClock, SeededEntropy};
 use crate::harness::{Backend, Failure, Place, RecordedRefusal};
@@ -58,6 +68,15 @@ impl Place for ModelMemory {
     fn refusals(&self) -> Result<Vec<RecordedRefusal>, Failure> {
         Ok(self.lock().refusals.clone())
     }
+
+    fn set_job(&self, event: EventNumber, state: JobState, at: Timestamp) -> Result<(), Failure> {
+        let mut memory = self.lock();
+        let event = memory.by_number(event).ok_or("no such event")?;
+        event.job.state = state;
+        event.job.due_at = (state == JobState::Pending).then_some(at);
+        event.changed_at = Some(at);
+        Ok(())
+    }
 }
 
 /// The store in memory.
@@ -69,31 +88,86 @@ pub struct ModelStore {
 #[derive(Debug, Default)]
 struct Memory {
     last_number: i64,
-    ops: BTreeMap<OpId, Accepted>,
+    ops: BTreeMap<OpId, Call>,
     events: BTreeMap<(Source, EventId), Event>,
     refusals: Vec<RecordedRefusal>,
     restored_at: Option<Timestamp>,
-    marks: BTreeMap<OpId, (RestoredMark, Restored)>,
+    received: Vec<stats::Received>,
+    /// Every delivery, in the order of arrival.
+    log: Vec<DeliverySummary>,
+}
+
+/// A call that changed something, with its first answer.
+#[derive(Debug, Clone)]
+struct Call {
+    at: Timestamp,
+    first: First,
+}
+
+#[derive(Debug, Clone)]
+enum First {
+    Accept(Accepted),
+    Restored(RestoredMark, Restored),
+    Resolve(ResolveRequest, Resolved),
+    Prune(PruneRequest, Pruned),
+    Erase(EraseRequest, Option<Erased>),
 }
 
 #[derive(Debug)]
 struct Event {
     job: JobSummary,
-    content: Content,
+    /// When its job changed last; `None` while the job is as it was born.
+    changed_at: Option<Timestamp>,
+    /// The contents that are its own, by number from 1: what entered, then what was accepted.
+    revisions: Vec<RevisionView>,
     /// By number, which is the place in this vector from 1.
-    conflicts: Vec<ConflictView>,
+    conflicts: Vec<Conflict>,
     /// The deliveries after the one that made the event, oldest first.
     later: Vec<DeliveryView>,
+    pruned: Option<PrunedDeliveries>,
+    pruned_at: Option<Timestamp>,
+}
+
+#[derive(Debug)]
+struct Conflict {
+    view: ConflictView,
+    delivery: Delivery,
 }
 
 impl Memory {
+    /// Jobs that are running wait again and have their attempt back; answers how many.
+    fn void_leases(&mut self, now: Timestamp) -> u64 {
+        let mut voided = 0;
+        for event in self.events.values_mut().filter(|event| event.job.state == JobState::Running) {
+            event.job.state = JobState::Pending;
+            event.job.due_at = Some(now);
+            event.job.attempts = event.job.attempts.saturating_sub(1);
+            event.changed_at = Some(now);
+            voided += 1;
+        }
+        voided
+    }
+
+    fn take(&mut self, member: &Intake, received_at: Timestamp) -> Receipt {
+        let receipt = self.judge(member, received_at);
+        self.log.push(lists::summary(member, &receipt, received_at));
+        self.received.push(stats::Received { member: member.clone(), verdict: receipt.verdict, at: received_at });
+        if let Intake::Delivery(delivery) = member
+            && let Some(known) = self.events.get(&(delivery.source.clone(), delivery.id.clone()))
+            && known.job.erased_at.is_some()
+        {
+            self.forget_in_log(known.job.event);
+        }
+        receipt
+    }
+
     fn judge(&mut self, member: &Intake, received_at: Timestamp) -> Receipt {
         self.last_number += 1;
         let number = DeliveryNumber(self.last_number);
         match member {
             Intake::Refusal(refusal) => {
                 self.refusals.push(RecordedRefusal::of(number, received_at, refusal));
-                Receipt { number, verdict: Verdict::Invalid, event: None, conflict: None }
+                Receipt { number, verdict: Verdict::Invalid, event: None, conflict: None, decided: false }
             }
             Intake::Delivery(delivery) => {
                 let identity = (delivery.source.clone(), delivery.id.clone());
@@ -101,8 +175,13 @@ impl Memory {
                     event.deliver_again(delivery, number, received_at)
                 } else {
                     let event = Event::new(delivery, number, received_at);
-                    let receipt =
-                        Receipt { number, verdict: Verdict::New, event: Some(event.job.event), conflict: None };
+                    let receipt = Receipt {
+                        number,
+                        verdict: Verdict::New,
+                        event: Some(event.job.event),
+                        conflict: None,
+                        decided: false,
+                    };
                     self.events.insert(identity, event);
                     receipt
                 }
@@ -117,8 +196,11 @@ impl Memory {
         };
         match self.events.get(&(delivery.source.clone(), delivery.id.clone())) {
             None => Preview::Unknown,
-            Some(event) if event.content == delivery.content => Preview::Known(Verdict::Duplicate),
-            Some(_) => Preview::Known(Verdict::Conflict),
+            Some(event) if event.has(delivery.content.fingerprint()) => Preview::Known(Verdict::Duplicate),
+            Some(event) => match event.conflict_of(delivery.content.fingerprint()) {
+                Some(conflict) if !conflict.decisions.is_empty() => Preview::Decided,
+                _ => Preview::Known(Verdict::Conflict),
+            },
         }
     }
 }
@@ -129,6 +211,7 @@ impl Event {
             event: EventNumber(number.0),
             source: delivery.source.clone(),
             id: delivery.id.as_str().to_owned(),
+            erased_at: None,
             event_type: delivery.event_type.clone(),
             state: JobState::Pending,
             reason: String::new(),
@@ -139,48 +222,94 @@ impl Event {
             received_at,
             due_at: Some(received_at),
         };
-        Self { job, content: delivery.content.clone(), conflicts: Vec::new(), later: Vec::new() }
+        let entered = RevisionView {
+            number: 1,
+            fingerprint: delivery.content.fingerprint(),
+            accepted_at: received_at,
+            conflict: None,
+            text: Some(delivery.content.text().to_owned()),
+        };
+        Self {
+            job,
+            changed_at: None,
+            revisions: vec![entered],
+            conflicts: Vec::new(),
+            later: Vec::new(),
+            pruned: None,
+            pruned_at: None,
+        }
+    }
+
+    /// Whether this content entered or was accepted.
+    fn has(&self, content: Fingerprint) -> bool {
+        self.revisions.iter().any(|revision| revision.fingerprint == content)
+    }
+
+    fn conflict_of(&self, content: Fingerprint) -> Option<&ConflictView> {
+        self.conflicts.iter().map(|conflict| &conflict.view).find(|conflict| conflict.fingerprint == content)
     }
 
     fn deliver_again(&mut self, delivery: &Delivery, number: DeliveryNumber, received_at: Timestamp) -> Receipt {
-        let (verdict, conflict, origin) = if delivery.content == self.content {
-            (Verdict::Duplicate, None, None)
+        let event = Some(self.job.event);
+        let receipt = if self.has(delivery.content.fingerprint()) {
+            Receipt { number, verdict: Verdict::Duplicate, event, conflict: None, decided: false }
         } else {
-            let conflict = self.count_conflict(&delivery.content, received_at);
-            (Verdict::Conflict, Some(conflict), Some(delivery.origin.to_string()))
+            let (conflict, decided) = self.count_conflict(delivery, received_at);
+            Receipt { number, verdict: Verdict::Conflict, event, conflict: Some(conflict), decided }
         };
-        self.later.push(DeliveryView { number, verdict, received_at, time: delivery.time, conflict, origin });
-        Receipt { number, verdict, event: Some(self.job.event), conflict }
+        let is_told = receipt.verdict == Verdict::Conflict && self.job.erased_at.is_none();
+        self.later.push(DeliveryView {
+            number,
+            verdict: receipt.verdict,
+            received_at,
+            time: delivery.time,
+            conflict: receipt.conflict,
+            origin: is_told.then(|| delivery.origin.to_string()),
+        });
+        receipt
     }
 
-    fn count_conflict(&mut self, content: &Content, received_at: Timestamp) -> u32 {
-        let fingerprint = content.fingerprint();
-        if let Some(known) = self.conflicts.iter_mut().find(|conflict| conflict.fingerprint == fingerprint) {
-            known.count += 1;
-            known.last_at = received_at;
-            return known.number;
+    /// The conflict's number, and whether it has been decided.
+    fn count_conflict(&mut self, delivery: &Delivery, received_at: Timestamp) -> (u32, bool) {
+        let fingerprint = delivery.content.fingerprint();
+        if let Some(known) = self.conflicts.iter_mut().find(|conflict| conflict.view.fingerprint == fingerprint) {
+            known.view.count += 1;
+            known.view.last_at = received_at;
+            return (known.view.number, !known.view.decisions.is_empty());
         }
         let number = u32::try_from(self.conflicts.len()).expect("a test makes few conflicts") + 1;
-        self.conflicts.push(ConflictView {
+        let text = self.job.erased_at.is_none().then(|| delivery.content.text().to_owned());
+        let view = ConflictView {
             number,
             fingerprint,
-            text: Some(content.text().to_owned()),
+            text,
             count: 1,
             first_at: received_at,
             last_at: received_at,
-        });
-        number
+            decisions: Vec::new(),
+        };
+        self.conflicts.push(Conflict { view, delivery: delivery.clone() });
+        (number, false)
     }
 
     fn history(&self) -> EventHistory {
         let duplicates = self.later.iter().filter(|delivery| delivery.verdict == Verdict::Duplicate).count();
+        let (newest, before) = self.revisions.split_last().expect("the content that entered is one");
         EventHistory {
             job: self.job.clone(),
-            text: Some(self.content.text().to_owned()),
-            fingerprint: self.content.fingerprint(),
-            duplicates: duplicates as u64,
-            conflicts: self.conflicts.iter().take(HISTORY_MAX).cloned().collect(),
+            changed_at: self.changed_at,
+            worker: None,
+            lease_until: None,
+            text: newest.text.clone(),
+            fingerprint: newest.fingerprint,
+            revision: newest.number,
+            revisions: before.iter().take(HISTORY_MAX).cloned().collect(),
+            duplicates: duplicates as u64 + self.pruned.map_or(0, |pruned| pruned.count),
+            pruned: self.pruned,
+            conflicts: self.conflicts.iter().take(HISTORY_MAX).map(|conflict| conflict.view.clone()).collect(),
             deliveries: self.later.iter().rev().take(HISTORY_MAX).cloned().collect(),
+            attempts: Vec::new(),
+            effects: Vec::new(),
         }
     }
 }
@@ -192,20 +321,16 @@ impl Store for ModelStore {
             return Err(StoreError::new(ErrorKind::Invalid, "batch_too_long").with("length", batch.len()));
         }
         let mut memory = self.memory.lock();
-        if memory.marks.contains_key(&op) {
-            return Err(StoreError::new(ErrorKind::Conflict, "op_reused"));
-        }
-        if let Some(first) = memory.ops.get(&op) {
-            return if first.receipts.len() == batch.len() {
-                Ok(first.clone())
-            } else {
-                Err(StoreError::new(ErrorKind::Conflict, "op_reused").with("length", batch.len()))
+        if let Some(call) = memory.ops.get(&op) {
+            return match &call.first {
+                First::Accept(first) if first.receipts.len() == batch.len() => Ok(first.clone()),
+                _ => Err(op_reused()),
             };
         }
         let received_at = self.clock.now();
-        let receipts = batch.iter().map(|member| memory.judge(member, received_at)).collect();
+        let receipts: Vec<Receipt> = batch.iter().map(|member| memory.take(member, received_at)).collect();
         let accepted = Accepted { received_at, receipts };
-        memory.ops.insert(op, accepted.clone());
+        memory.ops.insert(op, Call { at: received_at, first: First::Accept(accepted.clone()) });
         Ok(accepted)
     }
 
@@ -216,17 +341,22 @@ impl Store for ModelStore {
 
     async fn find_events(&self, source: Option<Source>, id: String) -> Result<Vec<EventHistory>, StoreError> {
         let memory = self.memory.lock();
-        let wanted = |job: &JobSummary| job.id == id && source.as_ref().is_none_or(|source| *source == job.source);
+        let wanted = |identity: &(Source, EventId)| {
+            identity.1.as_str() == id && source.as_ref().is_none_or(|source| *source == identity.0)
+        };
         // The map is sorted by source first.
-        Ok(memory.events.values().filter(|event| wanted(&event.job)).map(Event::history).collect())
+        Ok(memory.events.iter().filter(|(key, _)| wanted(key)).map(|(_, event)| event.history()).collect())
     }
 
-    async fn jobs(&self, filter: JobFilter, page: PageRequest) -> Result<JobPage, StoreError> {
+    async fn jobs(&self, filter: Filter, page: PageRequest) -> Result<JobPage, StoreError> {
         let memory = self.memory.lock();
         let wanted = |job: &&JobSummary| {
             page.below.is_none_or(|below| job.event < below)
-                && filter.source.as_ref().is_none_or(|source| *source == job.source)
-                && (filter.states.is_empty() || filter.states.contains(&job.state))
+                && filter.takes_source(Some(&job.source))
+                && filter.takes_state(job.state)
+                && filter.takes_type(job.event_type.as_ref())
+                && filter.takes_time(job.received_at)
+                && filter.takes_reason(Some(&job.reason))
         };
         let mut jobs: Vec<JobSummary> =
             memory.events.values().map(|event| &event.job).filter(wanted).cloned().collect();
@@ -240,25 +370,107 @@ impl Store for ModelStore {
 
     async fn restored(&self, op: OpId, mark: RestoredMark) -> Result<Restored, StoreError> {
         let mut memory = self.memory.lock();
-        match memory.marks.get(&op) {
-            Some((first, answer)) if *first == mark => return Ok(*answer),
-            None if !memory.ops.contains_key(&op) => {}
-            _ => return Err(StoreError::new(ErrorKind::Conflict, "op_reused")),
+        match memory.ops.get(&op).map(|call| &call.first) {
+            Some(First::Restored(asked, first)) if *asked == mark => return Ok(*first),
+            Some(_) => return Err(op_reused()),
+            None => {}
         }
+        let now = self.clock.now();
         memory.restored_at = match mark {
-            RestoredMark::At(at) if at > self.clock.now() => {
+            RestoredMark::At(at) if at > now => {
                 return Err(StoreError::new(ErrorKind::Invalid, "restored_in_future").with("at", at));
             }
             RestoredMark::At(at) => memory.restored_at.max(Some(at)),
             RestoredMark::Cleared => None,
         };
-        // Nothing is leased here: no verb leases yet.
-        let answer = Restored { restored_at: memory.restored_at, leases_voided: 0 };
-        memory.marks.insert(op, (mark, answer));
+        let leases_voided = if mark == RestoredMark::Cleared { 0 } else { memory.void_leases(now) };
+        let answer = Restored { restored_at: memory.restored_at, leases_voided };
+        memory.ops.insert(op, Call { at: now, first: First::Restored(mark, answer) });
         Ok(answer)
     }
 
     async fn restored_at(&self) -> Result<Option<Timestamp>, StoreError> {
         Ok(self.memory.lock().restored_at)
     }
+
+    async fn stats(&self, filter: Filter) -> Result<Stats, StoreError> {
+        Ok(stats::stats(&self.memory.lock(), &filter))
+    }
+
+    async fn deliveries(&self, filter: Filter, request: ListRequest) -> Result<Page<DeliverySummary>, StoreError> {
+        self.memory.lock().deliveries(&filter, &request)
+    }
+
+    async fn conflicts(
+        &self,
+        filter: Filter,
+        request: ListRequest,
+        texts: Texts,
+    ) -> Result<Page<ConflictSummary>, StoreError> {
+        self.memory.lock().conflicts(&filter, &request, texts)
+    }
+
+    async fn attempts(&self, _filter: Filter, request: ListRequest) -> Result<Page<AttemptView>, StoreError> {
+        if let Some(Cursor(after)) = request.after
+            && after.parse::<i64>().is_err()
+        {
+            return Err(StoreError::new(ErrorKind::Invalid, "cursor_unknown").with("cursor", after));
+        }
+        // No verb makes an attempt yet.
+        Ok(Page { items: Vec::new(), next: None })
+    }
+
+    async fn follow(&self, filter: Filter, from: FollowFrom) -> Result<Followed, StoreError> {
+        self.memory.lock().follow(&filter, &from)
+    }
+
+    async fn resolve(&self, op: OpId, request: ResolveRequest) -> Result<Resolved, StoreError> {
+        let mut memory = self.memory.lock();
+        match memory.ops.get(&op).map(|call| &call.first) {
+            Some(First::Resolve(asked, first)) if *asked == request => return Ok(first.clone()),
+            Some(_) => return Err(op_reused()),
+            None => {}
+        }
+        let at = self.clock.now();
+        let resolved = memory.resolve(&request, at)?;
+        memory.ops.insert(op, Call { at, first: First::Resolve(request, resolved.clone()) });
+        Ok(resolved)
+    }
+
+    async fn prune(&self, op: OpId, request: PruneRequest) -> Result<Pruned, StoreError> {
+        let mut memory = self.memory.lock();
+        match memory.ops.get(&op).map(|call| &call.first) {
+            Some(First::Prune(asked, first)) if *asked == request => return Ok(*first),
+            Some(_) => return Err(op_reused()),
+            None => {}
+        }
+        let at = self.clock.now();
+        let pruned = memory.prunable(&request, at);
+        memory.prune(&request, at);
+        memory.ops.insert(op, Call { at, first: First::Prune(request, pruned) });
+        Ok(pruned)
+    }
+
+    async fn prunable(&self, request: PruneRequest) -> Result<Pruned, StoreError> {
+        Ok(self.memory.lock().prunable(&request, self.clock.now()))
+    }
+
+    async fn erase(&self, op: OpId, request: EraseRequest) -> Result<Option<Erased>, StoreError> {
+        let mut memory = self.memory.lock();
+        match memory.ops.get(&op).map(|call| &call.first) {
+            Some(First::Erase(asked, first)) if *asked == request => return Ok(*first),
+            Some(_) => return Err(op_reused()),
+            None => {}
+        }
+        let at = self.clock.now();
+        let erased = memory.erase(&request, at)?;
+        if erased.is_some() {
+            memory.ops.insert(op, Call { at, first: First::Erase(request, erased) });
+        }
+        Ok(erased)
+    }
+}
+
+fn op_reused() -> StoreError {
+    StoreError::new(ErrorKind::Conflict, "op_reused")
 }

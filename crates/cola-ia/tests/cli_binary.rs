@@ -21,12 +21,20 @@ use cola_ia_core::job::JobState;
 use cola_ia_core::store::{ErrorKind, StoreError};
 use common::{BOTH, Place};
 
-const COMMANDS: [&[&str]; 11] = [
+const COMMANDS: [&[&str]; 19] = [
     &[],
     &["init"],
     &["add"],
     &["jobs"],
+    &["deliveries"],
+    &["conflicts"],
+    &["errors"],
+    &["tail"],
     &["show"],
+    &["resolve"],
+    &["prune"],
+    &["erase"],
+    &["stats"],
     &["config"],
     &["config", "show"],
     &["config", "check"],

@@ -1,8 +1,9 @@
 //! What is wrong with a store, and with what is around it: findings, each a code with facts.
 //!
 //! It only looks. It works on what cannot be opened, too: then it says why. Nothing here holds a read transaction for long
-//! but SQLite's own check of the pages, which is broken off where the log grows too much meanwhile.
+//! but SQLite's own check of the pages and the count of jobs, which are broken off where the log grows too much meanwhile.
 
+mod identities;
 mod surroundings;
 mod tables;
 mod waiting;
@@ -206,7 +207,7 @@ fn unreadable(path: &Path, cause: &rusqlite::Error) -> StoreError {
     failed
 }
 
-/// How far the log may grow while the pages are checked.
+/// How far the log may grow while one read transaction is held.
 const LOG_GROWTH_MAX: u64 = 512 << 20;
 
 struct Examination<'a> {
@@ -277,12 +278,16 @@ impl<'a> Examination<'a> {
         Ok(())
     }
 
-    fn pages(&self, quick: bool, findings: &mut Vec<Finding>) -> Result<(), StoreError> {
+    /// Runs what holds a read transaction for long, and breaks it off where nobody wants it any more or where the log, which
+    /// cannot be emptied meanwhile, grows too much: `None`.
+    fn break_off<T>(&self, run: impl FnOnce() -> rusqlite::Result<T>) -> rusqlite::Result<Option<T>> {
         let log = file::length_of_side(self.real, "-wal");
         let has_grown = || file::length_of_side(self.real, "-wal") > log + LOG_GROWTH_MAX;
-        let is_over = || self.options.patience.is_over() || has_grown();
-        let found = check::breakable(&self.connection, is_over, || check::pages(&self.connection, quick));
-        let found = match found {
+        check::breakable(&self.connection, || self.options.patience.is_over() || has_grown(), run)
+    }
+
+    fn pages(&self, quick: bool, findings: &mut Vec<Finding>) -> Result<(), StoreError> {
+        let found = match self.break_off(|| check::pages(&self.connection, quick)) {
             Ok(Some(found)) => found,
             Ok(None) if self.options.patience.is_over() => return Err(interrupted()),
             Ok(None) => {

@@ -61,11 +61,11 @@ pub(super) fn arrival(connection: &Connection, path: &Path) -> rusqlite::Result<
 
 /// Writes down what [`arrival`] finds, inside the caller's transaction: a backup is marked, as `restore` would have marked
 /// it.
-pub(super) fn arrive(connection: &Connection, path: &Path, now: Timestamp) -> rusqlite::Result<()> {
+pub(super) fn arrive(connection: &Connection, path: &Path, now: Timestamp, fold_after: u32) -> rusqlite::Result<()> {
     // Another process may have done it meanwhile.
     let arrival = arrival(connection, path)?;
     if arrival.backup_in_place {
-        restored::set(connection, now, now)?;
+        restored::set(connection, now, now, fold_after)?;
     }
     if arrival.is_news() {
         settle(connection, path)?;

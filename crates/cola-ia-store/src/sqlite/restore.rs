@@ -182,7 +182,7 @@ fn prepare(copy: &Path, sound: Sound, options: &Options) -> Result<cola_ia_core:
             migrate::apply(&connection, step)?;
         }
         let now = options.clock.now();
-        let mark = restored::set(&connection, now, now)?;
+        let mark = restored::set(&connection, now, now, options.fold_after)?;
         super::home::settle(&connection, copy)?;
         connection.execute_batch("COMMIT")?;
         Ok(mark)

@@ -1,38 +1,46 @@
 //! Marking a store as restored: what it does not know may have happened.
 
 use cola_ia_core::clock::Timestamp;
+use cola_ia_core::job::JobState;
 use cola_ia_core::store::{ErrorKind, OpId, Restored, RestoredMark, StoreError};
-use rusqlite::{Connection, OptionalExtension as _};
+use rusqlite::Connection;
 
+use super::counters::Tally;
+use super::ops::{self, Call, Numbers};
 use super::writer::Scope;
 
 /// See [`Store::restored`](cola_ia_core::store::Store::restored).
 pub(super) fn restored(scope: &Scope<'_>, op: OpId, mark: RestoredMark) -> Result<Restored, StoreError> {
     let sqlite = |cause: rusqlite::Error| scope.error(&cause);
     let request = match mark {
-        RestoredMark::At(at) => at.as_micros(),
-        // No instant that any clock gives.
-        RestoredMark::Cleared => i64::MIN,
+        RestoredMark::At(at) => ops::digest(&[b"at", &at.as_micros().to_le_bytes()]),
+        RestoredMark::Cleared => ops::digest(&[b"cleared"]),
     };
-    if let Some(first_answer) = repeated(scope.connection, op, request).map_err(sqlite)? {
-        return first_answer;
+    let call = Call { op, verb: "restored", request };
+    if let Some(first) = call.first_answer(scope)? {
+        return unpacked(first).map_err(sqlite);
     }
     let now = scope.clock.now();
     let answer = match mark {
         RestoredMark::At(at) if at > now => {
             return Err(StoreError::new(ErrorKind::Invalid, "restored_in_future").with("at", at).with("now", now));
         }
-        RestoredMark::At(at) => set(scope.connection, at, now).map_err(sqlite)?,
+        RestoredMark::At(at) => set(scope.connection, at, now, scope.fold_after).map_err(sqlite)?,
         RestoredMark::Cleared => clear(scope.connection).map_err(sqlite)?,
     };
-    record(scope.connection, op, request, now, answer).map_err(sqlite)?;
+    call.record(scope, now, &packed(answer))?;
     Ok(answer)
 }
 
 /// Marks the store and voids all leases. Of two marks the later one counts: until then somebody may have gone on with what
 /// the store does not know.
-pub(super) fn set(connection: &Connection, at: Timestamp, now: Timestamp) -> rusqlite::Result<Restored> {
-    let leases_voided = void_leases(connection, now)?;
+pub(super) fn set(
+    connection: &Connection,
+    at: Timestamp,
+    now: Timestamp,
+    fold_after: u32,
+) -> rusqlite::Result<Restored> {
+    let leases_voided = void_leases(connection, now, fold_after)?;
     let restored_at = connection.query_row(
         "UPDATE store SET restored_at = max(?1, coalesce(restored_at, ?1), coalesce(backed_up_at, ?1))
          RETURNING restored_at",
@@ -58,8 +66,19 @@ pub(super) fn restored_at(connection: &Connection) -> rusqlite::Result<Option<Ti
 /// begun nobody knows the outcome.
 ///
 /// The conditions of the partial indices are repeated, because SQLite uses one only where it finds its words.
-fn void_leases(connection: &Connection, now: Timestamp) -> rusqlite::Result<u64> {
-    let now = now.as_micros();
+fn void_leases(connection: &Connection, at: Timestamp, fold_after: u32) -> rusqlite::Result<u64> {
+    let now = at.as_micros();
+    let mut tally = Tally::default();
+    let mut running = connection.prepare(
+        "SELECT source, count(*) FROM jobs WHERE state = 'running' AND state NOT IN ('pending', 'done') GROUP BY source",
+    )?;
+    let mut rows = running.query([])?;
+    while let Some(row) = rows.next()? {
+        let (source, count): (i64, i64) = (row.get(0)?, row.get(1)?);
+        tally.job(source, JobState::Running, -count);
+        tally.job(source, JobState::Pending, count);
+    }
+    tally.write(connection, at, fold_after)?;
     connection.execute(
         "UPDATE attempts SET ended_at = ?1, outcome = 'lease_lost'
          WHERE ended_at IS NULL
@@ -80,39 +99,13 @@ fn void_leases(connection: &Connection, now: Timestamp) -> rusqlite::Result<u64>
     Ok(voided as u64)
 }
 
-/// The answer that this op was given before.
-fn repeated(connection: &Connection, op: OpId, request: i64) -> rusqlite::Result<Option<Result<Restored, StoreError>>> {
-    let recorded: Option<Option<[u8; 16]>> = connection
-        .prepare_cached("SELECT CASE WHEN verb = 'restored' AND request = ?2 THEN answer END FROM ops WHERE op = ?1")?
-        .query_row((op.0, request), |row| row.get(0))
-        .optional()?;
-    Ok(recorded.map(|answer| answer.map(unpacked).ok_or(StoreError::new(ErrorKind::Conflict, "op_reused"))))
+/// No mark is the least number, which is no instant of any clock.
+fn packed(answer: Restored) -> [i64; 2] {
+    [answer.restored_at.map_or(i64::MIN, Timestamp::as_micros), answer.leases_voided as i64]
 }
 
-fn record(connection: &Connection, op: OpId, request: i64, now: Timestamp, answer: Restored) -> rusqlite::Result<()> {
-    connection
-        .prepare_cached("INSERT INTO ops (op, verb, request, at, answer) VALUES (?1, 'restored', ?2, ?3, ?4)")?
-        .execute((op.0, request, now.as_micros(), packed(answer)))?;
-    Ok(())
-}
-
-/// Both numbers, big-endian; no mark is the least number, which is no instant of any clock.
-fn packed(answer: Restored) -> [u8; 16] {
-    let mut bytes = [0; 16];
-    bytes[..8].copy_from_slice(&answer.restored_at.map_or(i64::MIN, Timestamp::as_micros).to_be_bytes());
-    bytes[8..].copy_from_slice(&answer.leases_voided.to_be_bytes());
-    bytes
-}
-
-fn unpacked(bytes: [u8; 16]) -> Restored {
-    let half = |from: usize| {
-        let mut half = [0; 8];
-        half.copy_from_slice(&bytes[from..from + 8]);
-        half
-    };
-    let at = i64::from_be_bytes(half(0));
-    Restored {
-        restored_at: (at != i64::MIN).then_some(Timestamp::from_micros(at)),
-        leases_voided: u64::from_be_bytes(half(8)),
-    }
+fn unpacked(mut numbers: Numbers) -> rusqlite::Result<Restored> {
+    let at = numbers.take()?;
+    let leases_voided = numbers.take()? as u64;
+    Ok(Restored { restored_at: (at != i64::MIN).then_some(Timestamp::from_micros(at)), leases_voided })
 }

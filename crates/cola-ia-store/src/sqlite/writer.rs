@@ -33,6 +33,8 @@ pub(super) struct Scope<'a> {
     pub(super) path: &'a std::path::Path,
     pub(super) clock: &'a dyn Clock,
     pub(super) slots: Slots,
+    /// See [`Options::fold_after`](super::Options::fold_after).
+    pub(super) fold_after: u32,
     pub(super) packing: Packing,
 }
 
@@ -108,13 +110,14 @@ impl Writer {
         path: PathBuf,
         clock: Arc<dyn Clock>,
         slots: Slots,
+        fold_after: u32,
         packing: Packing,
         wait: Wait,
         arrives: bool,
     ) -> Self {
         let (calls, waiting) = channel();
         let checkpointer = Checkpointer::start(&path);
-        let state = State { connection, path, clock, slots, packing, wait, checkpointer, arrives };
+        let state = State { connection, path, clock, slots, fold_after, packing, wait, checkpointer, arrives };
         let thread = std::thread::Builder::new()
             .name("store-writer".into())
             .spawn(move || state.serve(&waiting))
@@ -152,6 +155,7 @@ struct State {
     path: PathBuf,
     clock: Arc<dyn Clock>,
     slots: Slots,
+    fold_after: u32,
     packing: Packing,
     wait: Wait,
     checkpointer: Checkpointer,
@@ -213,7 +217,8 @@ impl State {
         if !self.arrives {
             return Ok(());
         }
-        home::arrive(&self.connection, &self.path, self.clock.now()).map_err(|cause| error::sqlite(&self.path, &cause))
+        home::arrive(&self.connection, &self.path, self.clock.now(), self.fold_after)
+            .map_err(|cause| error::sqlite(&self.path, &cause))
     }
 
     /// Runs each call of the group and answers whether there is anything to commit. A call that fails keeps its own error.
@@ -223,6 +228,7 @@ impl State {
             path: &self.path,
             clock: &*self.clock,
             slots: self.slots,
+            fold_after: self.fold_after,
             packing: self.packing,
         };
         let sqlite = |cause: rusqlite::Error| error::sqlite(&self.path, &cause);
@@ -270,8 +276,16 @@ mod tests {
         connection.busy_timeout(Duration::from_millis(10)).unwrap();
         let look = Connection::open(&path).unwrap();
         let wait = Wait { limit: Duration::from_millis(50), patience: Arc::new(Quiet) };
-        let writer =
-            Writer::start(connection, path, Arc::new(SystemClock), Slots::new([0; 16], 64), Packing::TINY, wait, false);
+        let writer = Writer::start(
+            connection,
+            path,
+            Arc::new(SystemClock),
+            Slots::new([0; 16], 64),
+            1,
+            Packing::TINY,
+            wait,
+            false,
+        );
         Setting { writer, look, _folder: folder }
     }
 

@@ -3,11 +3,13 @@
 use std::sync::Arc;
 
 use cola_ia_core::clock::Timestamp;
+use cola_ia_core::filter::Filter;
+use cola_ia_core::job::JobState;
 use cola_ia_core::store::{ErrorKind, Restored, RestoredMark};
 
 use super::check::{cases, ensure_eq, refused, words};
 use crate::clock::ManualClock;
-use crate::events::event;
+use crate::events::{event, event_from};
 use crate::harness::{Backend, Failure, Scratch};
 
 cases![
@@ -17,6 +19,7 @@ cases![
     the_same_op_of_a_mark_gives_the_first_answer,
     an_op_is_not_used_for_a_mark_and_something_else,
     a_mark_changes_no_event,
+    a_mark_ends_leases_and_counts_it,
 ];
 
 const START: i64 = ManualClock::START.as_micros();
@@ -101,5 +104,29 @@ fn a_mark_changes_no_event(backend: &dyn Backend) -> Result<(), Failure> {
     ensure_eq!(state(&scratch)?, before, "what the store holds after a mark");
     let answer = scratch.accept(vec![event("a", "x"), event("a", "z"), event("c", "x")])?;
     ensure_eq!(words(&answer), "duplicate conflict#2 new", "the verdicts after a mark");
+    Ok(())
+}
+
+fn a_mark_ends_leases_and_counts_it(backend: &dyn Backend) -> Result<(), Failure> {
+    let scratch = Scratch::new(backend)?;
+    scratch.accept(vec![event("a", "x"), event("b", "x"), event_from("form", "c", "x"), event("d", "x")])?;
+    for (id, state) in [("a", JobState::Running), ("c", JobState::Running), ("d", JobState::Held)] {
+        scratch.set_job(scratch.find_one(id)?.job.event, state)?;
+    }
+    let counted = |scratch: &Scratch| -> Result<[u64; 3], Failure> {
+        let jobs = scratch.stats(Filter::default())?.total.jobs;
+        Ok([JobState::Pending, JobState::Running, JobState::Held].map(|state| jobs[state as usize]))
+    };
+    ensure_eq!(counted(&scratch)?, [1, 2, 1], "jobs by state before a mark");
+    ensure_eq!(scratch.restored(RestoredMark::Cleared)?, NONE, "taking a mark away ends no lease");
+    ensure_eq!(counted(&scratch)?, [1, 2, 1], "jobs by state after that");
+    scratch.clock().advance(1_000_000);
+    let op = scratch.op();
+    let answer = Restored { leases_voided: 2, ..marked(1_000_000) };
+    ensure_eq!(scratch.restored_as(op, at(1_000_000))?, answer, "the answer to a mark");
+    ensure_eq!(counted(&scratch)?, [3, 0, 1], "jobs by state after a mark");
+    ensure_eq!(scratch.find_one("a")?.job.due_at, answer.restored_at, "when a job whose lease was ended is due");
+    ensure_eq!(scratch.restored_as(op, at(1_000_000))?, answer, "the repeat");
+    ensure_eq!(counted(&scratch)?, [3, 0, 1], "jobs by state after the repeat");
     Ok(())
 }

@@ -6,6 +6,7 @@
 
 pub(crate) mod input;
 pub(crate) mod mounts;
+pub(crate) mod redact;
 pub(crate) mod stored;
 
 use std::ffi::OsStr;

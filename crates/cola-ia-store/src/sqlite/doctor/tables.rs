@@ -1,10 +1,14 @@
 //! What must hold between our tables, looked at in pieces: each is a read transaction of its own.
 
+use std::collections::BTreeMap;
+
+use cola_ia_core::job::JobState;
 use rusqlite::{Connection, OptionalExtension as _};
 
+use super::identities::{self, Count, Identities};
 use super::{Examination, Finding, Look, Severity, waiting};
-use crate::sqlite::reader::Sight;
-use crate::sqlite::{check, preview, slots_of};
+use crate::sqlite::counters::each_delta;
+use crate::sqlite::identities::blocks_are_counted;
 
 /// Rows of a piece.
 const PIECE: i64 = 10_000;
@@ -49,8 +53,17 @@ const RULES: &[Rule] = &[
     rule(
         "revision_of_nothing",
         "revisions",
-        "NOT EXISTS (SELECT 1 FROM conflicts c WHERE c.event = t.event AND c.number = t.conflict)",
+        "NOT EXISTS (SELECT 1 FROM conflicts c WHERE c.event = t.event AND c.number = t.conflict)
+         OR NOT EXISTS (SELECT 1 FROM events e WHERE e.seq = t.event)",
     ),
+    rule(
+        "decision_of_nothing",
+        "decisions",
+        "NOT EXISTS (SELECT 1 FROM conflicts c WHERE c.event = t.event AND c.number = t.conflict)
+         OR NOT EXISTS (SELECT 1 FROM events e WHERE e.seq = t.event)
+         OR t.entered IS NOT NULL AND NOT EXISTS (SELECT 1 FROM events e WHERE e.seq = t.entered)",
+    ),
+    rule("pruned_of_nothing", "pruned_deliveries", "NOT EXISTS (SELECT 1 FROM events e WHERE e.seq = t.event)"),
     rule("attempt_of_nothing", "attempts", "NOT EXISTS (SELECT 1 FROM jobs j WHERE j.event = t.event)"),
     rule("effect_of_nothing", "effects", "NOT EXISTS (SELECT 1 FROM jobs j WHERE j.event = t.event)"),
     rule("try_of_nothing", "effect_tries", "NOT EXISTS (SELECT 1 FROM effects e WHERE e.effect = t.effect)"),
@@ -58,6 +71,8 @@ const RULES: &[Rule] = &[
 
 const TABLES: [&str; 8] =
     ["events", "jobs", "deliveries", "conflicts", "revisions", "attempts", "effects", "effect_tries"];
+/// Those that schema 1 has not.
+const LATER_TABLES: [&str; 2] = ["decisions", "pruned_deliveries"];
 
 /// What was found. `None`: nobody wants to know any more.
 pub(super) fn examine(
@@ -68,27 +83,33 @@ pub(super) fn examine(
     let connection = &examination.connection;
     let (mut rows, mut findings) = (0_u64, Vec::new());
     let (mut undecided, mut latest) = (0, None);
-    for table in TABLES {
+    let mut identities = Identities::new(examination)?;
+    let later = if examination.version >= 2 { &LATER_TABLES[..] } else { &[] };
+    for table in TABLES.iter().chain(later).copied() {
         let rules: Vec<&Rule> = RULES.iter().filter(|rule| rule.table == table).collect();
-        let mut wrong: Vec<(u64, Option<i64>)> = vec![(0, None); rules.len()];
-        let mut identities = Identities::default();
+        let mut wrong = vec![Count::default(); rules.len()];
         let mut after = if quick { newest_but(connection, table, QUICK)? } else { i64::MIN };
         while let Some((last, count)) = piece(connection, table, after)? {
             if examination.options.patience.is_over() {
                 return Ok(None);
             }
-            for (rule, (many, first)) in rules.iter().zip(&mut wrong) {
+            for (rule, wrong) in rules.iter().zip(&mut wrong) {
                 let sql = format!(
                     "SELECT count(*), min(t.rowid) FROM {table} t WHERE t.rowid > ?1 AND t.rowid <= ?2 AND ({})",
                     rule.wrong
                 );
                 let (found, at): (i64, Option<i64>) =
                     connection.prepare_cached(&sql)?.query_row((after, last), |row| Ok((row.get(0)?, row.get(1)?)))?;
-                *many += found as u64;
-                *first = first.or(at);
+                wrong.many += found as u64;
+                wrong.first = wrong.first.or(at);
             }
             match table {
-                "events" => identities.look(connection, after, last)?,
+                "events" if quick => identities::look_up(examination, after, last, &mut identities.without)?,
+                "events" => {
+                    if !identities.look(after, last)? {
+                        return Ok(None);
+                    }
+                }
                 "conflicts" => {
                     let (more, at): (i64, Option<i64>) = connection
                         .prepare_cached(
@@ -105,12 +126,35 @@ pub(super) fn examine(
             look(Look::Tables { rows });
             after = last;
         }
-        for (rule, (many, first)) in rules.iter().zip(wrong) {
-            findings.extend(broken(rule.code, table, many, first));
+        for (rule, wrong) in rules.iter().zip(wrong) {
+            findings.extend(broken(rule.code, table, wrong));
         }
-        findings.extend(broken("event_without_identity", table, identities.without, identities.first));
+        if table == "events" {
+            if !quick && !identities.finish()? {
+                return Ok(None);
+            }
+            findings.extend(broken("event_without_identity", table, identities.without));
+            findings.extend(broken("identity_of_nothing", "identities", identities.of_nothing));
+            findings.extend(broken("identity_twice", "identities", identities.twice));
+            findings.extend(broken("slot_twice", "identities", identities.slot_twice));
+            findings.extend(
+                identities.broken.into_iter().filter_map(|(table, count)| broken("identities_broken", table, count)),
+            );
+        }
     }
-    if findings.is_empty() {
+    if !quick && examination.version >= 2 {
+        if !blocks_are_counted(connection)? {
+            findings.push(Finding::new(Severity::Error, "identities_miscounted"));
+        }
+        match examination.break_off(|| miscounted(connection)) {
+            Ok(Some(0)) => {}
+            Ok(Some(count)) => findings.push(Finding::new(Severity::Warning, "jobs_miscounted").number("count", count)),
+            Ok(None) if examination.options.patience.is_over() => return Ok(None),
+            Ok(None) => findings.push(Finding::new(Severity::Note, "jobs_uncounted")),
+            Err(cause) => return Err(cause),
+        }
+    }
+    if findings.iter().all(|finding| finding.severity < Severity::Warning) {
         let code = if quick { "tables_quick" } else { "tables" };
         findings.push(Finding::new(Severity::Ok, code).number("rows", rows));
     }
@@ -118,9 +162,38 @@ pub(super) fn examine(
     Ok(Some(findings))
 }
 
-fn broken(code: &'static str, table: &str, count: u64, first: Option<i64>) -> Option<Finding> {
-    let finding = Finding::new(Severity::Error, code).text("table", table).number("count", count);
-    (count > 0).then(|| finding.number("row", first.unwrap_or_default()))
+/// Of how many states and sources the count of jobs is not what the jobs say. Counts and jobs are compared at one moment: this
+/// is one read transaction, as short as reading the jobs once is.
+fn miscounted(connection: &Connection) -> rusqlite::Result<u64> {
+    let transaction = connection.unchecked_transaction()?;
+    let mut counts: BTreeMap<(i64, JobState), i64> = BTreeMap::new();
+    let mut counted = transaction.prepare("SELECT source, state, n FROM job_counts")?;
+    let mut rows = counted.query([])?;
+    while let Some(row) = rows.next()? {
+        if let Some(state) = JobState::from_word(row.get_ref(1)?.as_str()?) {
+            *counts.entry((row.get(0)?, state)).or_default() += row.get::<_, i64>(2)?;
+        }
+    }
+    each_delta(&transaction, |delta| {
+        if let Some((state, n)) = delta.jobs() {
+            *counts.entry((delta.source, state)).or_default() += n;
+        }
+        Ok(())
+    })?;
+    let mut jobs = transaction.prepare("SELECT source, state FROM jobs")?;
+    let mut rows = jobs.query([])?;
+    while let Some(row) = rows.next()? {
+        // A state that does not exist is told of by another rule.
+        if let Some(state) = JobState::from_word(row.get_ref(1)?.as_str()?) {
+            *counts.entry((row.get(0)?, state)).or_default() -= 1;
+        }
+    }
+    Ok(counts.values().filter(|left| **left != 0).count() as u64)
+}
+
+fn broken(code: &'static str, table: &str, count: Count) -> Option<Finding> {
+    let finding = Finding::new(Severity::Error, code).text("table", table).number("count", count.many);
+    (count.many > 0).then(|| finding.number("row", count.first.unwrap_or_default()))
 }
 
 /// The last row of the piece after a row, and how many it has.
@@ -139,48 +212,4 @@ fn newest_but(connection: &Connection, table: &str, count: i64) -> rusqlite::Res
     let newest: Option<i64> =
         connection.query_row(&format!("SELECT max(rowid) FROM {table}"), [], |row| row.get(0)).optional()?.flatten();
     Ok(newest.map_or(i64::MIN, |newest| newest.saturating_sub(count)))
-}
-
-/// Whether events are found by their identity.
-#[derive(Default)]
-struct Identities {
-    without: u64,
-    first: Option<i64>,
-}
-
-impl Identities {
-    fn look(&mut self, connection: &Connection, after: i64, last: i64) -> rusqlite::Result<()> {
-        for event in without_identity(connection, after, last)? {
-            self.without += 1;
-            self.first = self.first.or(Some(event));
-        }
-        Ok(())
-    }
-}
-
-/// Events of a piece that their identity does not lead to. The id of an erased one is gone: it is not asked for.
-fn without_identity(connection: &Connection, after: i64, last: i64) -> rusqlite::Result<Vec<i64>> {
-    let transaction = connection.unchecked_transaction()?;
-    let sight = Sight { connection: &transaction, slots: slots_of(&transaction)? };
-    let kept = if check::has_column(&transaction, "events", "erased_at")? { "e.erased_at IS NULL" } else { "true" };
-    let sql = format!(
-        "SELECT e.seq, s.name, e.id FROM events e JOIN sources s ON s.source = e.source
-         WHERE e.seq > ?1 AND e.seq <= ?2 AND {kept} ORDER BY e.seq"
-    );
-    let mut events = transaction.prepare_cached(&sql)?;
-    let mut rows = events.query((after, last))?;
-    let mut without = Vec::new();
-    while let Some(row) = rows.next()? {
-        let event: i64 = row.get(0)?;
-        let (source, id) = (row.get_ref(1)?.as_str()?, row.get_ref(2)?.as_str()?);
-        let found = match preview::find(&sight, source, id) {
-            // An identity that leads to an event that is not there.
-            Err(rusqlite::Error::QueryReturnedNoRows) => None,
-            other => other?,
-        };
-        if found != Some(event) {
-            without.push(event);
-        }
-    }
-    Ok(without)
 }

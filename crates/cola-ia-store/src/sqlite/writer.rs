@@ -105,6 +105,7 @@ pub(super) struct Writer {
 
 impl Writer {
     /// Starts the thread on a connection that writes.
+    #[expect(clippy::too_many_arguments, reason = "each is one thing that the thread keeps")]
     pub(super) fn start(
         connection: Connection,
         path: PathBuf,

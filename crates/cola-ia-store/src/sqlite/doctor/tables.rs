@@ -105,11 +105,7 @@ pub(super) fn examine(
             }
             match table {
                 "events" if quick => identities::look_up(examination, after, last, &mut identities.without)?,
-                "events" => {
-                    if !identities.look(after, last)? {
-                        return Ok(None);
-                    }
-                }
+                "events" if !identities.look(after, last)? => return Ok(None),
                 "conflicts" => {
                     let (more, at): (i64, Option<i64>) = connection
                         .prepare_cached(

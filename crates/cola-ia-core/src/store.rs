@@ -7,10 +7,13 @@
 //!
 //! The same conformance cases run on every implementation (`cola-ia-testkit`).
 
+mod restored;
 mod stats;
 
 use std::fmt;
 use std::sync::Arc;
+
+pub use restored::{Restored, RestoredMark};
 
 use async_trait::async_trait;
 
@@ -308,6 +311,7 @@ pub trait Store: Send + Sync {
     /// # Errors
     /// `Unavailable`, `Corrupt`.
     async fn stats(&self, filter: Filter) -> Result<Stats, StoreError>;
+
     /// One page of deliveries, every handing-over, highest number first.
     ///
     /// Of the filter, sources, verdicts, types, times (of reception) and reasons (codes of refusals) are asked.
@@ -346,6 +350,24 @@ pub trait Store: Send + Sync {
     /// # Errors
     /// `Invalid` (`cursor_unknown`), `Unavailable`, `Corrupt`.
     async fn follow(&self, filter: Filter, from: FollowFrom) -> Result<Followed, StoreError>;
+
+    /// Marks the store as restored, or takes the mark away.
+    ///
+    /// A mark ends all leases: who held one has lost it, the job is pending again and has its attempt back, and each effect
+    /// that it had begun is `unknown`. While the mark stands, every effect that is not `done`, recorded or not, counts as
+    /// begun at that instant with its outcome open: it may have happened. Of two marks the later one stands. Taking the mark
+    /// away where there is none changes nothing.
+    ///
+    /// # Errors
+    /// `Invalid` (`restored_in_future`) where the instant has not come yet by the store's clock, which leaves the op unused;
+    /// `Conflict` (`op_reused`); `Unavailable`.
+    async fn restored(&self, op: OpId, mark: RestoredMark) -> Result<Restored, StoreError>;
+
+    /// The mark that the store bears: when it was restored.
+    ///
+    /// # Errors
+    /// `Unavailable`, `Corrupt`.
+    async fn restored_at(&self) -> Result<Option<Timestamp>, StoreError>;
 }
 
 /// What a caller can do about an error.

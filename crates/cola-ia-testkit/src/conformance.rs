@@ -21,6 +21,7 @@ mod previews;
 mod pruning;
 mod refusals;
 mod reopening;
+mod restored;
 mod stats;
 mod verdicts;
 
@@ -35,7 +36,7 @@ pub struct Case {
 
 /// All cases, in an order in which the first failure is likely the cause of the others.
 pub fn cases() -> impl Iterator<Item = &'static Case> {
-    let areas: [&'static [Case]; 16] = [
+    let areas: [&'static [Case]; 17] = [
         verdicts::CASES,
         histories::CASES,
         identity::CASES,
@@ -51,6 +52,7 @@ pub fn cases() -> impl Iterator<Item = &'static Case> {
         pruning::CASES,
         erasing::CASES,
         reopening::CASES,
+        restored::CASES,
         concurrency::CASES,
     ];
     areas.into_iter().flatten()

@@ -16,7 +16,7 @@ use cola_ia_core::job::JobState;
 use cola_ia_core::store::{
     Accepted, ConflictSummary, Cursor, DeliverySummary, EraseRequest, Erased, EventHistory, FollowFrom, Followed,
     JobPage, JobSummary, ListRequest, OpId, Page, PageRequest, Preview, PruneRequest, Pruned, ResolveRequest, Resolved,
-    Stats, Store, StoreError, Texts,
+    Restored, RestoredMark, Stats, Store, StoreError, Texts,
 };
 
 use crate::clock::{ManualClock, SeededEntropy};
@@ -233,6 +233,30 @@ impl Scratch {
                 (next, _) => below = next,
             }
         }
+    }
+
+    /// [`Store::restored`] under a new op id.
+    ///
+    /// # Errors
+    /// The store's.
+    pub fn restored(&self, mark: RestoredMark) -> Result<Restored, StoreError> {
+        self.restored_as(self.op(), mark)
+    }
+
+    /// [`Store::restored`] under this op id.
+    ///
+    /// # Errors
+    /// The store's.
+    pub fn restored_as(&self, op: OpId, mark: RestoredMark) -> Result<Restored, StoreError> {
+        block_on(self.store().restored(op, mark))
+    }
+
+    /// [`Store::restored_at`].
+    ///
+    /// # Errors
+    /// The store's.
+    pub fn restored_at(&self) -> Result<Option<Timestamp>, StoreError> {
+        block_on(self.store().restored_at())
     }
 
     /// [`Store::deliveries`].

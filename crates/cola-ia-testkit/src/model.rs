@@ -18,8 +18,8 @@ use cola_ia_core::limits::BATCH_MAX_EVENTS;
 use cola_ia_core::store::{
     Accepted, AttemptView, ConflictSummary, ConflictView, Cursor, DeliverySummary, DeliveryView, EraseRequest, Erased,
     ErrorKind, EventHistory, FollowFrom, Followed, HISTORY_MAX, JobPage, JobSummary, ListRequest, OpId, Page,
-    PageRequest, Preview, PruneRequest, Pruned, PrunedDeliveries, Receipt, ResolveRequest, Resolved, RevisionView,
-    Stats, Store, StoreError, Texts,
+    PageRequest, Preview, PruneRequest, Pruned, PrunedDeliveries, Receipt, ResolveRequest, Resolved, Restored,
+    RestoredMark, RevisionView, Stats, Store, StoreError, Texts,
 };
 use cola_ia_core::verdict::Verdict;
 
@@ -91,6 +91,7 @@ struct Memory {
     ops: BTreeMap<OpId, Call>,
     events: BTreeMap<(Source, EventId), Event>,
     refusals: Vec<RecordedRefusal>,
+    restored_at: Option<Timestamp>,
     received: Vec<stats::Received>,
     /// Every delivery, in the order of arrival.
     log: Vec<DeliverySummary>,
@@ -106,6 +107,7 @@ struct Call {
 #[derive(Debug, Clone)]
 enum First {
     Accept(Accepted),
+    Restored(RestoredMark, Restored),
     Resolve(ResolveRequest, Resolved),
     Prune(PruneRequest, Pruned),
     Erase(EraseRequest, Option<Erased>),
@@ -133,6 +135,19 @@ struct Conflict {
 }
 
 impl Memory {
+    /// Jobs that are running wait again and have their attempt back; answers how many.
+    fn void_leases(&mut self, now: Timestamp) -> u64 {
+        let mut voided = 0;
+        for event in self.events.values_mut().filter(|event| event.job.state == JobState::Running) {
+            event.job.state = JobState::Pending;
+            event.job.due_at = Some(now);
+            event.job.attempts = event.job.attempts.saturating_sub(1);
+            event.changed_at = Some(now);
+            voided += 1;
+        }
+        voided
+    }
+
     fn take(&mut self, member: &Intake, received_at: Timestamp) -> Receipt {
         let receipt = self.judge(member, received_at);
         self.log.push(lists::summary(member, &receipt, received_at));
@@ -351,6 +366,31 @@ impl Store for ModelStore {
         jobs.truncate(limit);
         let next = if more { jobs.last().map(|job| job.event) } else { None };
         Ok(JobPage { jobs, next })
+    }
+
+    async fn restored(&self, op: OpId, mark: RestoredMark) -> Result<Restored, StoreError> {
+        let mut memory = self.memory.lock();
+        match memory.ops.get(&op).map(|call| &call.first) {
+            Some(First::Restored(asked, first)) if *asked == mark => return Ok(*first),
+            Some(_) => return Err(op_reused()),
+            None => {}
+        }
+        let now = self.clock.now();
+        memory.restored_at = match mark {
+            RestoredMark::At(at) if at > now => {
+                return Err(StoreError::new(ErrorKind::Invalid, "restored_in_future").with("at", at));
+            }
+            RestoredMark::At(at) => memory.restored_at.max(Some(at)),
+            RestoredMark::Cleared => None,
+        };
+        let leases_voided = if mark == RestoredMark::Cleared { 0 } else { memory.void_leases(now) };
+        let answer = Restored { restored_at: memory.restored_at, leases_voided };
+        memory.ops.insert(op, Call { at: now, first: First::Restored(mark, answer) });
+        Ok(answer)
+    }
+
+    async fn restored_at(&self) -> Result<Option<Timestamp>, StoreError> {
+        Ok(self.memory.lock().restored_at)
     }
 
     async fn stats(&self, filter: Filter) -> Result<Stats, StoreError> {

@@ -19,7 +19,8 @@ use cola_ia_core::intake::{DeliveryNumber, EventNumber, Intake, Refusal, Refusal
 use cola_ia_core::job::JobState;
 use cola_ia_core::store::{
     Accepted, ConflictSummary, Cursor, Decision, DeliverySummary, Erased, ErrorKind, EventHistory, FollowFrom, JobPage,
-    JobSummary, OpId, PageRequest, Preview, PruneRequest, Pruned, ResolveRequest, Resolved, Stats, StoreError, Texts,
+    JobSummary, OpId, PageRequest, Preview, PruneRequest, Pruned, ResolveRequest, Resolved, Restored, RestoredMark,
+    Stats, StoreError, Texts,
 };
 use cola_ia_core::verdict::Verdict;
 use proptest::collection::vec;
@@ -93,6 +94,8 @@ pub enum Step {
     },
     /// All pages of jobs of one source or of all, with this limit.
     Walk(Option<usize>, u32),
+    /// `restored` under a new op id: at so many microseconds after the clock's start, or the end of the mark.
+    Mark(Option<i64>),
     /// `stats` of one source or of all, from and to so many seconds before now.
     Stats {
         /// A place in [`SOURCES`].
@@ -271,6 +274,7 @@ fn step() -> impl Strategy<Value = Step> {
         2 => (in_source(), 0..IDS.len()).prop_map(|(source, id)| Step::Find(source, id)),
         2 => page,
         1 => (in_source(), 1_u32..5).prop_map(|(source, limit)| Step::Walk(source, limit)),
+        1 => prop_oneof![3 => (-9_000_000_i64..9_000_000).prop_map(Some), 1 => Just(None)].prop_map(Step::Mark),
         2 => counted,
         2 => list,
         2 => Just(Step::Follow),
@@ -362,6 +366,9 @@ pub fn run(left: &dyn Backend, right: &dyn Backend, steps: &[Step], tally: &mut 
             same(&what, &left.accept_first(&call)?, &right.accept_first(&call)?)?;
             tally.count(left.last_verdicts());
             calls.push(call);
+        } else if let Step::Mark(at) = step {
+            let op = left.scratch.op();
+            same(&what, &left.mark(op, *at), &right.mark(op, *at))?;
         } else {
             let answer = left.play(step, &calls)?;
             same(&what, &answer, &right.play(step, &calls)?)?;
@@ -410,6 +417,7 @@ enum Answer {
     Previews(Vec<Preview>),
     Events(Vec<EventHistory>),
     Pages(Vec<JobPage>),
+    Marked(Restored),
     Stats(Box<Stats>),
     Listed(Vec<DeliverySummary>, Vec<ConflictSummary>),
     Resolved(Resolved),
@@ -425,6 +433,7 @@ struct Holdings {
     jobs: Vec<JobPage>,
     events: Vec<EventHistory>,
     refusals: Vec<RecordedRefusal>,
+    restored_at: Option<Timestamp>,
     stats: Stats,
     listed: Answer,
 }
@@ -484,10 +493,17 @@ impl Side {
         Ok(Answer::Accepted(self.renamed(accepted)))
     }
 
+    fn mark(&self, op: OpId, at: Option<i64>) -> Answer {
+        let mark = at.map_or(RestoredMark::Cleared, |micros| {
+            RestoredMark::At(Timestamp::from_micros(ManualClock::START.as_micros() + micros))
+        });
+        self.scratch.restored_as(op, mark).map_or_else(Answer::from, Answer::Marked)
+    }
+
     fn play(&mut self, step: &Step, calls: &[Call]) -> Result<Answer, Failure> {
         let earlier = |place: &usize| calls.get(place % calls.len().max(1));
         let answer = match step {
-            Step::Accept(_) => return Err("a first call is played by `accept_first`".into()),
+            Step::Accept(_) | Step::Mark(_) => return Err("a call under a new op is played by `run`".into()),
             Step::Repeat(place) => {
                 let Some(call) = earlier(place) else { return Ok(Answer::Nothing) };
                 self.scratch.accept_as(call.op, &call.batch).map(|accepted| Answer::Accepted(self.renamed(accepted)))
@@ -632,6 +648,7 @@ impl Side {
             events,
             refusals,
             listed: self.listed(&Filter::default(), 7)?,
+            restored_at: self.scratch.restored_at()?,
             stats,
         })
     }
@@ -726,7 +743,7 @@ mod tests {
 
     #[test]
     fn the_model_agrees_with_itself_and_sequences_try_everything() {
-        let tally = compare(&ModelBackend, &ModelBackend, Plan { seed: 1, cases: 200 }).unwrap();
+        let tally = compare(&ModelBackend, &ModelBackend, Plan { seed: 1, cases: 600 }).unwrap();
         let receipts: u64 = tally.verdicts.iter().sum();
         for (verdict, count) in Verdict::ALL.iter().zip(tally.verdicts) {
             assert!(count * 20 > receipts, "{verdict:?} is rare: {tally:?}");

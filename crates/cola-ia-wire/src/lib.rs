@@ -14,6 +14,7 @@
 mod add;
 mod config;
 mod jobs;
+mod keeping;
 mod lists;
 mod retention;
 mod stats;
@@ -21,6 +22,7 @@ mod stats;
 pub use add::{Entered, Refused};
 pub use config::SettingLine;
 pub use jobs::{Conflict, Delivery, Event, Job};
+pub use keeping::{Backup, Fact, Finding, Mark, Restore};
 pub use lists::{Attempt, ConflictLine, DeliveryLine, Effect, ErrorLine, FailedAttempt};
 pub use retention::{Decision, Entry, Erasure, PrunedDeliveries, Pruning, Resolution, Revision};
 pub use stats::{JobCounts, LatenessOf, StatsLine};

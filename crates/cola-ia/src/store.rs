@@ -73,6 +73,14 @@ pub fn report_opened(session: &Session, settings: &Settings, opened: &Opened, dr
             session.note(&Message::new("store-copy").with("path", copy.display()));
         }
     }
+    if opened.backup_in_place {
+        alarm(session, Message::new("store-backup-in-place").with("path", &path));
+        session.hint(&Message::new("restored-hint"));
+    }
+    if opened.copied {
+        let warning = Message::new("store-copied").with("path", &path);
+        session.warn(&Warning { message: warning, hint: Some(Message::new("store-copied-hint")) });
+    }
     if let Some(taken) = &opened.taken_over {
         report_taken_over(session, &path, taken, dry_run);
     }

@@ -11,29 +11,10 @@ use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
 
 use common::input::{Gate, Line, joined};
+use common::mounts::run_with_mounts;
 use common::stored::stored;
 use common::{BOTH, PROGRAM, Place, STORE, check_exit, err, has_tool, out};
 use nix::unistd::Uid;
-
-/// Runs a script that may mount: `mnt` is an empty folder in it, `$PROGRAM` the program.
-///
-/// Answers whether it could be run.
-fn run_with_mounts(place: &Place, script: &str) -> bool {
-    let unshare = || {
-        let mut command = place.tool("unshare");
-        command.args(if Uid::effective().is_root() { &["-m"][..] } else { &["-r", "-m"] });
-        command
-    };
-    let probe = "mkdir -p probe && mount -t tmpfs -o size=1m none probe && umount probe";
-    if !has_tool("unshare with mount", unshare().args(["sh", "-c", probe])) {
-        return false;
-    }
-    fs::create_dir(place.path("mnt")).unwrap();
-    let mut command = unshare();
-    let output = command.args(["sh", "-eu", "-c", script]).env("PROGRAM", PROGRAM).output().unwrap();
-    check_exit(&output, 0);
-    true
-}
 
 fn text_of(place: &Place, name: &str) -> String {
     String::from_utf8(place.read(name)).unwrap()

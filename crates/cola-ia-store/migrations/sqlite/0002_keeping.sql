@@ -114,3 +114,7 @@ CREATE TABLE pruned_deliveries (
 ) STRICT;
 
 -- backups and restores
+
+ALTER TABLE store ADD COLUMN backed_up_at INTEGER; -- a backup, or restored from one: all that was answered before is in it
+ALTER TABLE store ADD COLUMN inode INTEGER;        -- of the file, when it was last opened for intake: a copy has another
+ALTER TABLE store ADD COLUMN copied_at INTEGER;    -- when it was first opened as a copy that somebody else had made

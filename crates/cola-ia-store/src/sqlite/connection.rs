@@ -175,8 +175,34 @@ pub(super) fn open_untouched(path: &Path) -> Result<Connection, StoreError> {
     Ok(connection)
 }
 
+/// A connection to look at a store that may be in use, or damaged: nothing is written, and what a killed process left in
+/// the log is not moved into the file.
+pub(super) fn open_to_look(path: &Path, wait: &Wait) -> Result<Connection, StoreError> {
+    let sqlite = |cause: rusqlite::Error| error::sqlite(path, &cause);
+    let real = std::fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
+    if super::file::length_of_side(&real, "-journal") > 0 {
+        // Any other connection would roll it back.
+        return open_frozen(path);
+    }
+    let has_log = has_log(path);
+    let connection = open_plain(path).map_err(sqlite)?;
+    if has_log {
+        connection.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true).map_err(sqlite)?;
+    }
+    let looked = wait.for_lock(path, || connection.query_row("PRAGMA schema_version", [], |row| row.get::<_, i64>(0)));
+    let connection = match looked {
+        Ok(_) => connection,
+        Err(failed) if failed.code == "store_not_writable" && !has_log => open_frozen(path)?,
+        Err(failed) => return Err(failed),
+    };
+    connection
+        .execute_batch("PRAGMA query_only = ON; PRAGMA temp_store = MEMORY; PRAGMA cache_size = -65536; PRAGMA cell_size_check = ON")
+        .map_err(sqlite)?;
+    Ok(connection)
+}
+
 /// Where not even the log's index can be made, nobody writes: the file is read as it stands.
-fn open_frozen(path: &Path) -> Result<Connection, StoreError> {
+pub(super) fn open_frozen(path: &Path) -> Result<Connection, StoreError> {
     let path_in_uri: String = absolute(path)
         .as_os_str()
         .as_encoded_bytes()

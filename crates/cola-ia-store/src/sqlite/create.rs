@@ -18,13 +18,13 @@ use super::{Options, error, file, migrate};
 
 /// Makes a store at `path` unless one appears there first. Answers whether it was this call that made it.
 pub(super) fn create(path: &Path, options: &Options, wait: &Wait) -> Result<bool, StoreError> {
-    clear_abandoned(path);
-    let temporary = Temporary::new(path, options)?;
-    let connection = connection::open_writer(&temporary.0, wait)?;
+    clear_abandoned(path, NEW);
+    let temporary = Temporary::new(path, NEW, options).map_err(|cause| error::io(path, &cause))?;
+    let connection = connection::open_writer(&temporary.path, wait)?;
     initialise(&connection, options).map_err(|cause| error::sqlite(path, &cause))?;
     // Closing the only connection moves the log into the file and removes it.
     connection.close().map_err(|(_, cause)| error::sqlite(path, &cause))?;
-    publish(&temporary.0, path).map_err(|cause| error::io(path, &cause))
+    publish(&temporary.path, path).map_err(|cause| error::io(path, &cause))
 }
 
 fn initialise(connection: &Connection, options: &Options) -> rusqlite::Result<()> {
@@ -48,7 +48,8 @@ pub(super) fn sign(connection: &Connection, options: &Options) -> rusqlite::Resu
     connection.pragma_update(None, "application_id", file::APPLICATION_ID)
 }
 
-fn publish(temporary: &Path, path: &Path) -> io::Result<bool> {
+/// Gives a file its name, unless something has it: `false`. It is on the disk then.
+pub(super) fn publish(temporary: &Path, path: &Path) -> io::Result<bool> {
     File::open(temporary)?.sync_all()?;
     let linked = match fs::hard_link(temporary, path) {
         Ok(()) => Ok(true),
@@ -75,51 +76,79 @@ fn rename_without_replacing(_from: &Path, _to: &Path) -> io::Result<bool> {
     Err(io::Error::from(io::ErrorKind::Unsupported))
 }
 
-/// How old a file of this kind must be to be nobody's: making a store takes a moment.
-const ABANDONED_AFTER: Duration = Duration::from_mins(10);
+/// The kinds of files that are made beside their place, by what stands in their names: `.NAME.new-0123456789abcdef`.
+pub(super) const NEW: &str = ".new-";
+pub(super) const BACKUP: &str = ".backup-";
+pub(super) const RESTORE: &str = ".restore-";
+pub(super) const FOLDED: &str = ".folded-";
 
-/// Removes what processes left that were killed while they made a store here.
-fn clear_abandoned(path: &Path) {
-    let Ok(entries) = fs::read_dir(file::folder_of(path)) else { return };
-    let prefix = temporary_prefix(path);
-    for entry in entries.flatten() {
-        let ours = entry.file_name().as_encoded_bytes().starts_with(prefix.as_encoded_bytes());
-        let age = entry.metadata().ok().and_then(|metadata| metadata.modified().ok()?.elapsed().ok());
-        if ours && age.is_some_and(|age| age > ABANDONED_AFTER) {
-            // Whatever stands in the way stands there the next time too.
-            let _ = fs::remove_file(entry.path());
-        }
+/// How old a file of these kinds must be to be nobody's: whoever makes one locks it a moment later.
+pub(super) const ABANDONED_AFTER: Duration = Duration::from_mins(10);
+
+/// Removes what processes left that were killed while they made a file of this kind for this place.
+pub(super) fn clear_abandoned(path: &Path, kind: &str) {
+    for left in abandoned(path, kind) {
+        remove_with_sides(&left);
     }
 }
 
-fn temporary_prefix(path: &Path) -> OsString {
+/// What processes left that were killed while they made a file of this kind for this place.
+pub(super) fn abandoned(path: &Path, kind: &str) -> Vec<PathBuf> {
+    let Ok(entries) = fs::read_dir(file::folder_of(path)) else { return Vec::new() };
+    let prefix = temporary_prefix(path, kind);
+    let is_random = |name: &[u8]| name.len() == 16 && name.iter().all(u8::is_ascii_hexdigit);
+    let is_ours = |name: &[u8]| name.strip_prefix(prefix.as_encoded_bytes()).is_some_and(is_random);
+    let mut found: Vec<PathBuf> = entries
+        .flatten()
+        .filter(|entry| is_ours(entry.file_name().as_encoded_bytes()))
+        .map(|entry| entry.path())
+        .filter(|path| is_abandoned(path))
+        .collect();
+    found.sort_unstable();
+    found
+}
+
+fn is_abandoned(path: &Path) -> bool {
+    let age = fs::metadata(path).ok().and_then(|metadata| metadata.modified().ok()?.elapsed().ok());
+    age.is_some_and(|age| age > ABANDONED_AFTER) && File::open(path).is_ok_and(|file| file.try_lock().is_ok())
+}
+
+fn temporary_prefix(path: &Path, kind: &str) -> OsString {
     let mut name = OsString::from(".");
     name.push(path.file_name().unwrap_or(path.as_os_str()));
-    name.push(".new-");
+    name.push(kind);
     name
 }
 
-/// A file beside the store, removed when dropped.
-struct Temporary(PathBuf);
+/// A file beside its place, with mode 0600, removed when dropped. While it lives nobody takes it for abandoned.
+pub(super) struct Temporary {
+    pub(super) path: PathBuf,
+    _lock: File,
+}
 
 impl Temporary {
-    fn new(path: &Path, options: &Options) -> Result<Self, StoreError> {
+    pub(super) fn new(path: &Path, kind: &str, options: &Options) -> io::Result<Self> {
         let mut random = [0_u8; 8];
         options.entropy.fill(&mut random);
-        let mut name = temporary_prefix(path);
+        let mut name = temporary_prefix(path, kind);
         name.push(format!("{:016x}", u64::from_ne_bytes(random)));
-        let temporary = Self(file::folder_of(path).join(name));
-        let made = OpenOptions::new().write(true).create_new(true).mode(0o600).open(&temporary.0);
-        made.map_err(|cause| error::io(path, &cause))?;
-        Ok(temporary)
+        let place = file::folder_of(path).join(name);
+        let made = OpenOptions::new().write(true).create_new(true).mode(0o600).open(&place)?;
+        // Where there are no locks, the age alone must do.
+        let _ = made.try_lock();
+        Ok(Self { path: place, _lock: made })
     }
 }
 
 impl Drop for Temporary {
     fn drop(&mut self) {
-        for ending in ["", "-wal", "-shm"] {
-            // Missing ones are the rule.
-            let _ = fs::remove_file(file::beside(&self.0, ending));
-        }
+        remove_with_sides(&self.path);
+    }
+}
+
+fn remove_with_sides(path: &Path) {
+    for ending in ["", "-wal", "-shm", "-journal"] {
+        // Missing ones are the rule; whatever stands in the way stands there the next time too.
+        let _ = fs::remove_file(file::beside(path, ending));
     }
 }

@@ -86,6 +86,16 @@ fn absent(path: &Path) -> Result<Found, StoreError> {
     }
 }
 
+/// Which file it is, links followed: its device and its number there. Another one under the same name was put in its place.
+pub(super) fn identity(path: &Path) -> Option<(u64, u64)> {
+    fs::metadata(path).ok().map(|metadata| (metadata.dev(), metadata.ino()))
+}
+
+/// Bytes of a side file; 0 where there is none.
+pub(super) fn length_of_side(path: &Path, ending: &str) -> u64 {
+    fs::metadata(beside(path, ending)).map_or(0, |metadata| metadata.len())
+}
+
 /// The path with an ending, as SQLite names its side files.
 pub(super) fn beside(path: &Path, ending: &str) -> PathBuf {
     let mut name = path.as_os_str().to_owned();
@@ -107,10 +117,14 @@ pub(super) fn has_log_mode(path: &Path) -> bool {
     read().is_ok_and(|header: Option<Header>| header.is_some_and(|header| header.has_log))
 }
 
-struct Header {
-    has_log: bool,
-    user_version: u32,
-    application_id: u32,
+/// Fields of a database's header.
+pub(super) struct Header {
+    pub(super) has_log: bool,
+    pub(super) user_version: u32,
+    pub(super) application_id: u32,
+    pub(super) page_bytes: u64,
+    /// Pages of the file, as it says.
+    pub(super) pages: u64,
 }
 
 /// Files whose headers were read, kept open for ever: closing any descriptor of a file drops all of the process's POSIX
@@ -120,20 +134,44 @@ static READ_ONCE: LazyLock<Mutex<HashMap<(u64, u64), File>>> = LazyLock::new(Mut
 /// The header's fields, `None` where the file has no SQLite header.
 /// Offsets: <https://www.sqlite.org/fileformat2.html#the_database_header>.
 fn header(path: &Path, metadata: &fs::Metadata) -> io::Result<Option<Header>> {
+    let Some(bytes) = start_of::<100>(path, metadata)? else { return Ok(None) };
+    let number = |at: usize| u32::from_be_bytes([bytes[at], bytes[at + 1], bytes[at + 2], bytes[at + 3]]);
+    let is_sqlite = bytes.starts_with(b"SQLite format 3\0");
+    // 65,536 does not fit: 1 stands for it.
+    let page_bytes = match u16::from_be_bytes([bytes[16], bytes[17]]) {
+        1 => 65_536,
+        bytes => u64::from(bytes),
+    };
+    Ok(is_sqlite.then(|| Header {
+        has_log: bytes[18] == 2,
+        user_version: number(60),
+        application_id: number(68),
+        page_bytes,
+        pages: number(28).into(),
+    }))
+}
+
+/// The header of the file at the path, `None` where it has none.
+///
+/// # Errors
+/// What the operating system says.
+pub(super) fn read_header(path: &Path) -> io::Result<Option<Header>> {
+    header(path, &fs::metadata(path)?)
+}
+
+/// The first bytes of a file, `None` where it is shorter.
+pub(super) fn start_of<const N: usize>(path: &Path, metadata: &fs::Metadata) -> io::Result<Option<[u8; N]>> {
     let mut files = READ_ONCE.lock().unwrap_or_else(PoisonError::into_inner);
     let file = match files.entry((metadata.dev(), metadata.ino())) {
         std::collections::hash_map::Entry::Occupied(known) => known.into_mut(),
         std::collections::hash_map::Entry::Vacant(place) => place.insert(File::open(path)?),
     };
-    let mut bytes = [0; 100];
+    let mut bytes = [0; N];
     match file.read_exact_at(&mut bytes, 0) {
-        Ok(()) => {}
-        Err(short) if short.kind() == io::ErrorKind::UnexpectedEof => return Ok(None),
-        Err(other) => return Err(other),
+        Ok(()) => Ok(Some(bytes)),
+        Err(short) if short.kind() == io::ErrorKind::UnexpectedEof => Ok(None),
+        Err(other) => Err(other),
     }
-    let number = |at: usize| u32::from_be_bytes([bytes[at], bytes[at + 1], bytes[at + 2], bytes[at + 3]]);
-    let is_sqlite = bytes.starts_with(b"SQLite format 3\0");
-    Ok(is_sqlite.then(|| Header { has_log: bytes[18] == 2, user_version: number(60), application_id: number(68) }))
 }
 
 #[cfg(test)]

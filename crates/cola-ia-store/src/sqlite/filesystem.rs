@@ -31,15 +31,66 @@ const NETWORK: [(i64, &str); 14] = [
     (0x7461_636F, "OCFS2"),
 ];
 
+/// Names of local ones, for people.
+const LOCAL: [(i64, &str); 9] = [
+    (0xEF53, "ext4"),
+    (0x5846_5342, "XFS"),
+    (0x9123_683E, "Btrfs"),
+    (0xF2F5_2010, "F2FS"),
+    (0x2FC1_2FC1, "ZFS"),
+    (TMPFS, "tmpfs"),
+    (OVERLAY, "overlayfs"),
+    (FUSE, "FUSE"),
+    (0x4D44, "FAT"),
+];
+const TMPFS: i64 = 0x0102_1994;
+const OVERLAY: i64 = 0x794C_7630;
+const FUSE: i64 = 0x6573_5546;
+
+/// What kind of filesystem a folder is on, by its usual name; `None` where that is not known.
+#[cfg(target_os = "linux")]
+pub(super) fn name(folder: &Path) -> Option<&'static str> {
+    let found = magic(folder).ok()?;
+    NETWORK.iter().chain(&LOCAL).find(|(magic, _)| *magic == found).map(|(_, name)| *name)
+}
+
+/// Elsewhere nothing is known.
+#[cfg(not(target_os = "linux"))]
+pub(super) fn name(_folder: &Path) -> Option<&'static str> {
+    let _ = (LOCAL, TMPFS, OVERLAY, FUSE);
+    None
+}
+
+/// Whether a file keeps its number there for as long as it lives. Layered and FUSE filesystems make theirs up.
+pub(super) fn keeps_inodes(folder: &Path) -> bool {
+    !matches!(name(folder), Some("FUSE" | "overlayfs" | "FAT"))
+}
+
+#[cfg(target_os = "linux")]
+fn magic(folder: &Path) -> io::Result<i64> {
+    let found = nix::sys::statfs::statfs(folder)?.filesystem_type().0;
+    // The field is 32 bits wide on some machines and signed on others.
+    Ok(i64::from(found as u32))
+}
+
+/// Bytes that a user who is not root can still write in the folder.
+///
+/// # Errors
+/// What statvfs(3) says.
+pub(super) fn free_bytes(folder: &Path) -> io::Result<u64> {
+    let found = nix::sys::statvfs::statvfs(folder)?;
+    // Types differ between systems.
+    #[allow(clippy::useless_conversion, clippy::unnecessary_cast, reason = "types differ between systems")]
+    Ok((found.blocks_available() as u64).saturating_mul(found.fragment_size() as u64))
+}
+
 /// Asks the operating system about the folder.
 ///
 /// # Errors
 /// What statfs(2) says.
 #[cfg(target_os = "linux")]
 pub fn probe(folder: &Path) -> io::Result<Filesystem> {
-    let found = nix::sys::statfs::statfs(folder)?.filesystem_type().0;
-    // The field is 32 bits wide on some machines and signed on others.
-    let found = i64::from(found as u32);
+    let found = magic(folder)?;
     let network = NETWORK.iter().find(|(magic, _)| *magic == found);
     Ok(network.map_or(Filesystem::Local, |(_, name)| Filesystem::Network(name)))
 }

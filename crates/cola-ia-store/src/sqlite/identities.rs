@@ -246,6 +246,100 @@ fn encode(entry: Identity) -> [u8; ENTRY] {
     bytes
 }
 
+/// Blocks of a level that a [`Piece`] reaches over.
+const PIECE_BLOCKS: i64 = 20;
+/// Young ones in a [`Piece`].
+const PIECE_YOUNG: i64 = 10_000;
+
+/// All identities of a range of slots, for whoever checks them. A slot stays for good and stands in one level at any
+/// moment, so pieces that are read one after the other show each once, whatever is merged between them.
+pub(super) struct Piece {
+    /// In the order of their slots. A slot that is there twice is damage.
+    pub(super) identities: Vec<Identity>,
+    /// Blocks that are not as they should be: of which table, from which slot on.
+    pub(super) broken: Vec<(&'static str, i64)>,
+    /// Where the next piece begins. `None`: this was the last.
+    pub(super) next: Option<i64>,
+}
+
+/// Reads the piece that begins at a slot, inside the caller's transaction. `packed`: the store has blocks, which one of
+/// schema 1 has not.
+pub(super) fn piece(connection: &Connection, packed: bool, from: i64) -> rusqlite::Result<Piece> {
+    let levels: &[Level] = if packed { &[Level::Recent, Level::Settled] } else { &[] };
+    let bound = |sql: &str, after: i64| -> rusqlite::Result<Option<i64>> {
+        connection.prepare_cached(sql)?.query_row((from, after), |row| row.get(0)).optional()
+    };
+    let mut next = bound("SELECT slot FROM identities WHERE slot >= ?1 ORDER BY slot LIMIT 1 OFFSET ?2", PIECE_YOUNG)?;
+    for level in levels {
+        let sql = for_level!(level, "SELECT low FROM ", " WHERE low > ?1 ORDER BY low LIMIT 1 OFFSET ?2");
+        next = bound(sql, PIECE_BLOCKS - 1)?.into_iter().chain(next).min();
+    }
+    let last = next.map_or(i64::MAX, |next| next - 1);
+
+    let mut piece = Piece { identities: Vec::new(), broken: Vec::new(), next };
+    let mut young =
+        connection.prepare_cached("SELECT slot, event FROM identities WHERE slot BETWEEN ?1 AND ?2 ORDER BY slot")?;
+    let mut rows = young.query((from, last))?;
+    while let Some(row) = rows.next()? {
+        piece.identities.push(Identity { slot: row.get(0)?, event: row.get(1)? });
+    }
+    for level in levels {
+        piece.add_blocks(connection, *level, from, last)?;
+    }
+    piece.identities.sort_unstable();
+    Ok(piece)
+}
+
+impl Piece {
+    fn add_blocks(&mut self, connection: &Connection, level: Level, from: i64, last: i64) -> rusqlite::Result<()> {
+        let table = for_level!(level, "", "");
+        let following: Option<i64> = connection
+            .prepare_cached(for_level!(level, "SELECT low FROM ", " WHERE low > ?1 ORDER BY low LIMIT 1"))?
+            .query_row([last], |row| row.get(0))
+            .optional()?;
+        // From the last on, so that each is seen after the one that it ends at.
+        let mut blocks = connection.prepare_cached(for_level!(
+            level,
+            "SELECT low, entries FROM ",
+            " WHERE low <= ?2 AND low >= ?1 ORDER BY low DESC"
+        ))?;
+        let first: Option<i64> = connection
+            .prepare_cached(for_level!(level, "SELECT low FROM ", " WHERE low <= ?1 ORDER BY low DESC LIMIT 1"))?
+            .query_row([from], |row| row.get(0))
+            .optional()?;
+        if first.is_none() {
+            // There is a block for every slot.
+            self.broken.push((table, i64::MIN));
+        }
+        let mut rows = blocks.query((first.unwrap_or(from), last))?;
+        let mut end = following;
+        while let Some(row) = rows.next()? {
+            let (low, bytes): (i64, &[u8]) = (row.get(0)?, row.get_ref(1)?.as_blob()?);
+            let (entries, rest) = bytes.as_chunks::<ENTRY>();
+            let slots = || entries.iter().map(|entry| decode(entry).slot);
+            let is_sound = rest.is_empty()
+                && slots().is_sorted_by(|a, b| a < b)
+                && slots().next().is_none_or(|slot| slot >= low)
+                && slots().next_back().is_none_or(|slot| end.is_none_or(|end| slot < end));
+            // A block that began before was told with its own piece.
+            if !is_sound && low >= from {
+                self.broken.push((table, low));
+            }
+            let inside = |entry: &Identity| (from..=last).contains(&entry.slot);
+            self.identities.extend(entries.iter().map(decode).filter(inside));
+            end = Some(low);
+        }
+        Ok(())
+    }
+}
+
+/// Whether the store knows how many blocks it has.
+pub(super) fn blocks_are_counted(connection: &Connection) -> rusqlite::Result<bool> {
+    let counted = "SELECT recent = (SELECT count(*) FROM identities_recent)
+                      AND settled = (SELECT count(*) FROM identities_settled) FROM identities_blocks";
+    connection.query_row(counted, [], |row| row.get(0)).optional().map(|counted| counted == Some(true))
+}
+
 /// How many blocks there are, and whose turn it is to be merged.
 struct Packed<'c> {
     connection: &'c Connection,

@@ -5,6 +5,8 @@
 
 mod accept;
 mod attempts;
+mod backup;
+mod check;
 mod checkpoint;
 mod conditions;
 mod conflicts;
@@ -14,21 +16,27 @@ mod counters;
 mod create;
 mod cursor;
 mod deliveries;
+pub mod doctor;
 mod erase;
 mod error;
 mod file;
 pub mod filesystem;
 mod find_events;
+mod home;
 mod identities;
 mod jobs;
+mod locks;
 mod migrate;
 mod ops;
 #[cfg(test)]
 mod plans;
 mod preview;
+mod processes;
 mod prune;
 mod reader;
 mod resolve;
+mod restore;
+mod restored;
 mod row;
 mod rows;
 mod shrink;
@@ -45,21 +53,24 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
-use cola_ia_core::clock::{Clock, Entropy, SystemClock, SystemEntropy};
+use cola_ia_core::clock::{Clock, Entropy, SystemClock, SystemEntropy, Timestamp};
 use cola_ia_core::event::Source;
 use cola_ia_core::filter::Filter;
 use cola_ia_core::intake::Intake;
 use cola_ia_core::store::{
     Accepted, AttemptView, ConflictSummary, DeliverySummary, EraseRequest, Erased, ErrorKind, EventHistory, FollowFrom,
     Followed, JobPage, ListRequest, OpId, Page, PageRequest, Preview, PruneRequest, Pruned, ResolveRequest, Resolved,
-    Stats, Store, StoreError, Texts,
+    Restored, RestoredMark, Stats, Store, StoreError, Texts,
 };
 use rusqlite::Connection;
 
+pub use backup::{BackedUp, Stage, backup};
 pub use connection::{Patience, Quiet};
 pub use filesystem::Filesystem;
 pub use identities::Packing;
 pub use migrate::Migrated;
+pub use processes::Process;
+pub use restore::{RestoredFile, restore};
 pub use shrink::Shrunk;
 pub use take_over::{REPORTED_MAX, TakenOver, Untaken};
 
@@ -128,6 +139,11 @@ pub struct Opened {
     pub migrated: Option<Migrated>,
     /// The article's database was taken over.
     pub taken_over: Option<TakenOver>,
+    /// A backup was put in the place of a store without `restore`: the first call that changes something marks it as
+    /// restored.
+    pub backup_in_place: bool,
+    /// The file is a copy that somebody made of a store: the first call that changes something writes that down.
+    pub copied: bool,
 }
 
 /// A store in one SQLite file.
@@ -176,9 +192,17 @@ impl SqliteStore {
             }
             opened.taken_over = take_over::take_over(path, options, &wait)?;
         }
+        let place = file::identity(path);
         known_version(path, options, &wait)?;
         let mut connection = connection::open_writer(path, &wait)?;
+        if file::identity(path) != place {
+            // A restore put another file there while its lock was waited for. This one has been replaced.
+            drop(connection);
+            return Self::open_to_write(path, options, may_take_over);
+        }
         opened.migrated = migrate::migrate(&mut connection, path, options.migrations, &wait)?;
+        let arrival = wait.for_lock(path, || home::arrival(&connection, path))?;
+        (opened.backup_in_place, opened.copied) = (arrival.backup_in_place, arrival.copied);
         let slots = slots(path, &connection)?;
         let views = connection::open_reader(path, &wait)?;
         let store = Self {
@@ -190,6 +214,7 @@ impl SqliteStore {
                 options.fold_after,
                 options.packing,
                 wait.clone(),
+                arrival.is_news(),
             )),
             reader: Reader::start(views, path, slots),
             path: path.to_owned(),
@@ -214,6 +239,7 @@ impl SqliteStore {
         if settled(path, found, &wait)? != Found::Store && take_over::recognise(path, &wait)?.is_some() {
             return Err(error::at(path, ErrorKind::Invalid, "store_article"));
         }
+        let place = file::identity(path);
         let version = known_version(path, options, &wait)?;
         let known = options.migrations.len() as u32;
         if version < known {
@@ -222,6 +248,11 @@ impl SqliteStore {
                 .with("known", known));
         }
         let views = connection::open_reader(path, &wait)?;
+        if file::identity(path) != place {
+            // As in `open_to_write`.
+            drop(views);
+            return Self::view(path, options);
+        }
         let slots = slots(path, &views)?;
         Ok(Self {
             writer: None,
@@ -287,9 +318,11 @@ fn known_version(path: &Path, options: &Options, wait: &Wait) -> Result<u32, Sto
 
 /// What the store's row says about slots.
 fn slots(path: &Path, connection: &Connection) -> Result<Slots, StoreError> {
-    connection
-        .query_row("SELECT slot_key, slot_bits FROM store", [], |row| Ok(Slots::new(row.get(0)?, row.get(1)?)))
-        .map_err(|cause| error::sqlite(path, &cause))
+    slots_of(connection).map_err(|cause| error::sqlite(path, &cause))
+}
+
+fn slots_of(connection: &Connection) -> rusqlite::Result<Slots> {
+    connection.query_row("SELECT slot_key, slot_bits FROM store", [], |row| Ok(Slots::new(row.get(0)?, row.get(1)?)))
 }
 
 fn refuse_network(path: &Path, options: &Options) -> Result<(), StoreError> {
@@ -325,6 +358,14 @@ impl Store for SqliteStore {
 
     async fn jobs(&self, filter: Filter, page: PageRequest) -> Result<JobPage, StoreError> {
         self.reader.call(move |sight| jobs::jobs(sight, &filter, page)).await
+    }
+
+    async fn restored(&self, op: OpId, mark: RestoredMark) -> Result<Restored, StoreError> {
+        self.writer()?.call(1, move |scope| restored::restored(scope, op, mark)).await
+    }
+
+    async fn restored_at(&self) -> Result<Option<Timestamp>, StoreError> {
+        self.reader.call(|sight| restored::restored_at(sight.connection)).await
     }
 
     async fn stats(&self, filter: Filter) -> Result<Stats, StoreError> {

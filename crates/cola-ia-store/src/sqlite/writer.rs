@@ -18,6 +18,7 @@ use tokio::sync::oneshot;
 use super::checkpoint::Checkpointer;
 use super::connection::Wait;
 use super::error;
+use super::home;
 use super::identities::Packing;
 use super::slot::Slots;
 
@@ -104,6 +105,7 @@ pub(super) struct Writer {
 
 impl Writer {
     /// Starts the thread on a connection that writes.
+    #[expect(clippy::too_many_arguments, reason = "each is one thing that the thread keeps")]
     pub(super) fn start(
         connection: Connection,
         path: PathBuf,
@@ -112,10 +114,11 @@ impl Writer {
         fold_after: u32,
         packing: Packing,
         wait: Wait,
+        arrives: bool,
     ) -> Self {
         let (calls, waiting) = channel();
         let checkpointer = Checkpointer::start(&path);
-        let state = State { connection, path, clock, slots, fold_after, packing, wait, checkpointer };
+        let state = State { connection, path, clock, slots, fold_after, packing, wait, checkpointer, arrives };
         let thread = std::thread::Builder::new()
             .name("store-writer".into())
             .spawn(move || state.serve(&waiting))
@@ -157,6 +160,8 @@ struct State {
     packing: Packing,
     wait: Wait,
     checkpointer: Checkpointer,
+    /// Whether there is something to write down about the file itself, with the first thing that is written.
+    arrives: bool,
 }
 
 impl State {
@@ -190,19 +195,31 @@ impl State {
     /// One transaction for the whole group. An error means that nothing of it is stored.
     fn commit_together(&mut self, group: &mut [Box<dyn Call>]) -> Result<(), StoreError> {
         self.wait.for_lock(&self.path, || self.connection.execute_batch("BEGIN IMMEDIATE"))?;
-        let ended = self.run_together(group).and_then(|changed| {
+        let ended = self.arrive().and_then(|()| self.run_together(group)).and_then(|changed| {
             let end = if changed { "COMMIT" } else { "ROLLBACK" };
             // Some errors have rolled back already.
-            if !changed && self.connection.is_autocommit() {
-                return Ok(());
+            if changed || !self.connection.is_autocommit() {
+                self.connection.execute_batch(end).map_err(|cause| error::sqlite(&self.path, &cause))?;
             }
-            self.connection.execute_batch(end).map_err(|cause| error::sqlite(&self.path, &cause))
+            Ok(changed)
         });
         if ended.is_err() && !self.connection.is_autocommit() {
             // What failed first is what counts.
             let _ = self.connection.execute_batch("ROLLBACK");
         }
-        ended
+        let changed = ended?;
+        self.arrives &= !changed;
+        Ok(())
+    }
+
+    /// Writes down what there is to say about the file itself: before the first call runs, so that leases that a backup has
+    /// are void for it.
+    fn arrive(&self) -> Result<(), StoreError> {
+        if !self.arrives {
+            return Ok(());
+        }
+        home::arrive(&self.connection, &self.path, self.clock.now(), self.fold_after)
+            .map_err(|cause| error::sqlite(&self.path, &cause))
     }
 
     /// Runs each call of the group and answers whether there is anything to commit. A call that fails keeps its own error.
@@ -260,8 +277,16 @@ mod tests {
         connection.busy_timeout(Duration::from_millis(10)).unwrap();
         let look = Connection::open(&path).unwrap();
         let wait = Wait { limit: Duration::from_millis(50), patience: Arc::new(Quiet) };
-        let writer =
-            Writer::start(connection, path, Arc::new(SystemClock), Slots::new([0; 16], 64), 1, Packing::TINY, wait);
+        let writer = Writer::start(
+            connection,
+            path,
+            Arc::new(SystemClock),
+            Slots::new([0; 16], 64),
+            1,
+            Packing::TINY,
+            wait,
+            false,
+        );
         Setting { writer, look, _folder: folder }
     }
 

@@ -17,7 +17,7 @@ use cola_ia_core::limits::{BATCH_MAX_EVENTS, TEXT_MAX_BYTES_CEILING};
 use cola_ia_core::store::{
     Accepted, AttemptView, ConflictSummary, Cursor, Decision, DeliverySummary, EraseRequest, Erased, ErrorKind,
     EventHistory, FollowFrom, Followed, JobPage, ListRequest, OpId, Page, PageRequest, Preview, PruneRequest, Pruned,
-    ResolveRequest, Resolved, Stats, StatsGroup, Store, StoreError, Texts,
+    ResolveRequest, Resolved, Restored, RestoredMark, Stats, StatsGroup, Store, StoreError, Texts,
 };
 use cola_ia_core::verdict::Verdict;
 use cola_ia_testkit::clock::{ManualClock, SeededEntropy};
@@ -168,6 +168,13 @@ mistakes! {
     FailsToReopenEmpty,
     SharesOneMemory,
     RecordsRefusalsOfCountOne,
+    // The mark of a restored store.
+    LastMarkStands,
+    TakesMarksOfTheFuture,
+    KeepsTheMark,
+    IgnoresOpsOfMarks,
+    MarksMakeAnEvent,
+    EndsLeasesUntold,
     // Callers that meet.
     LooksThenWrites,
     LooksForTheOpThenWrites,
@@ -733,6 +740,30 @@ impl Store for Wrong {
             self.spoil_history(event);
         }
         Ok(found)
+    }
+
+    async fn restored(&self, op: OpId, mark: RestoredMark) -> Result<Restored, StoreError> {
+        match (self.mistake, mark) {
+            (Mistake::LastMarkStands, RestoredMark::At(_)) => {
+                self.model.restored(self.other_op(), RestoredMark::Cleared).await?;
+                self.model.restored(op, mark).await
+            }
+            (Mistake::TakesMarksOfTheFuture, RestoredMark::At(at)) => {
+                self.model.restored(op, RestoredMark::At(at.min(self.clock.now()))).await
+            }
+            (Mistake::KeepsTheMark, RestoredMark::Cleared) => Ok(Restored { restored_at: None, leases_voided: 0 }),
+            (Mistake::IgnoresOpsOfMarks, _) => self.model.restored(self.other_op(), mark).await,
+            (Mistake::MarksMakeAnEvent, _) => {
+                self.model.accept(self.other_op(), Arc::new(vec![event("lost", "x")])).await?;
+                self.model.restored(op, mark).await
+            }
+            (Mistake::EndsLeasesUntold, _) => Ok(Restored { leases_voided: 0, ..self.model.restored(op, mark).await? }),
+            _ => self.model.restored(op, mark).await,
+        }
+    }
+
+    async fn restored_at(&self) -> Result<Option<Timestamp>, StoreError> {
+        self.model.restored_at().await
     }
 
     async fn jobs(&self, mut filter: Filter, mut page: PageRequest) -> Result<JobPage, StoreError> {

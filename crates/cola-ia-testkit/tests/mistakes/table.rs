@@ -229,6 +229,15 @@ pub(crate) const TABLE: &[Row] = &[
     found(Mistake::FailsToReopenEmpty, &["an_empty_store_survives_a_reopen"]),
     found(Mistake::SharesOneMemory, &["two_stores_know_nothing_of_each_other"]),
     found(Mistake::RecordsRefusalsOfCountOne, &["refusals_are_recorded_with_reason_and_place"]),
+    found(Mistake::LastMarkStands, &["of_two_marks_the_later_one_stands"]),
+    found(Mistake::TakesMarksOfTheFuture, &["a_mark_in_the_future_is_refused"]),
+    found(Mistake::KeepsTheMark, &["a_mark_stays_until_it_is_taken_away"]),
+    by_cases_only(
+        Mistake::IgnoresOpsOfMarks,
+        &["the_same_op_of_a_mark_gives_the_first_answer", "an_op_is_not_used_for_a_mark_and_something_else"],
+    ),
+    found(Mistake::MarksMakeAnEvent, &["a_mark_changes_no_event"]),
+    by_cases_only(Mistake::EndsLeasesUntold, &["a_mark_ends_leases_and_counts_it"]),
     by_cases_only(
         Mistake::LooksThenWrites,
         &["callers_at_once_make_one_event_of_an_identity", "callers_at_once_agree_on_the_first_content"],

@@ -5,7 +5,7 @@
 
 mod gate;
 mod inputs;
-mod interrupt;
+pub(crate) mod interrupt;
 mod progress;
 mod queue;
 mod read;
@@ -37,8 +37,9 @@ use read::Reading;
 pub fn run(session: &Session, options: &AddOptions, settings: &Settings) -> Result<Exit, Problem> {
     let size = inputs::check(&options.inputs, &settings.db, options.rejects.as_deref())?;
     let queue = Arc::new(Queue::default());
-    let interrupt =
-        Interrupt::listen(&queue).map_err(|cause| Problem::failed(Message::new("signals-failed").caused_by(&cause)))?;
+    let stopped = Arc::clone(&queue);
+    let interrupt = Interrupt::listen(move || stopped.stop())
+        .map_err(|cause| Problem::failed(Message::new("signals-failed").caused_by(&cause)))?;
     let patience = Arc::new(LockWait::new(interrupt.clone(), session.clone()));
     let store_options = Options { patience, ..crate::store::options(settings) };
     let (gate, opened) = open(options, settings, &store_options).map_err(|error| Problem::from_store(&error))?;

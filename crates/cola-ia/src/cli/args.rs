@@ -8,7 +8,7 @@ use std::path::PathBuf;
 use clap::builder::{StyledStr, Styles};
 use clap::{Arg, ArgAction, ArgMatches, Command as Clap, value_parser};
 use clap_complete::Shell;
-use cola_ia_core::age::parse_age;
+use cola_ia_core::age::{Edge, parse_age, parse_moment};
 use cola_ia_core::clock::{Clock as _, SystemClock};
 use cola_ia_core::event::{EventId, Source};
 use cola_ia_core::filter::{Filter, Key};
@@ -18,8 +18,10 @@ use cola_ia_core::verdict::Verdict;
 
 use super::Problem;
 use super::add::{AddOptions, Input};
+use super::backup::BackupOptions;
 use super::conflicts::{self, ConflictsOptions};
 use super::deliveries;
+use super::doctor::DoctorOptions;
 use super::erase::EraseOptions;
 use super::errors_list::{self, ErrorsOptions, Kind};
 use super::filter::{self, Flag};
@@ -27,6 +29,8 @@ use super::jobs::{self, JobsOptions};
 use super::list::ListOptions;
 use super::prune::PruneOptions;
 use super::resolve::ResolveOptions;
+use super::restore::RestoreOptions;
+use super::restored::{RestoredOptions, When};
 use super::show::ShowOptions;
 use super::stats::{self, StatsOptions};
 use super::tail::TailOptions;
@@ -54,6 +58,14 @@ pub enum Command {
     Init,
     /// `add`
     Add(AddOptions),
+    /// `backup`
+    Backup(BackupOptions),
+    /// `restore`
+    Restore(RestoreOptions),
+    /// `restored`
+    Restored(RestoredOptions),
+    /// `doctor`
+    Doctor(DoctorOptions),
     /// `jobs`
     Jobs(JobsOptions),
     /// `show`
@@ -136,6 +148,10 @@ pub fn command(lang: &Lang) -> Clap {
         .subcommand(make.resolve())
         .subcommand(make.prune())
         .subcommand(make.erase())
+        .subcommand(make.backup())
+        .subcommand(make.restore())
+        .subcommand(make.restored())
+        .subcommand(make.doctor())
         .subcommand(make.config())
         .subcommand(make.command("id", "id").arg(make.option("count", "value-number").short('n')))
         .subcommand(
@@ -309,6 +325,31 @@ impl Make<'_> {
             .arg(self.flag("json"))
     }
 
+    fn backup(&self) -> Clap {
+        self.command("backup", "backup")
+            .arg(self.positional("to-file", "value-file").required(true))
+            .arg(self.flag("json"))
+            .arg(self.flag("no-progress").help(self.t("arg-no-progress-there")))
+    }
+
+    fn restore(&self) -> Clap {
+        self.command("restore", "restore")
+            .arg(self.positional("from-file", "value-file").required(true))
+            .arg(self.flag("json"))
+            .arg(self.flag("no-progress").help(self.t("arg-no-progress-there")))
+    }
+
+    fn restored(&self) -> Clap {
+        self.command("restored", "restored")
+            .arg(self.option("at", "value-instant"))
+            .arg(self.flag("clear"))
+            .arg(self.flag("json"))
+    }
+
+    fn doctor(&self) -> Clap {
+        self.command("doctor", "doctor").arg(self.flag("quick")).arg(self.flag("json"))
+    }
+
     fn resolve(&self) -> Clap {
         self.command("resolve", "resolve")
             .arg(self.positional("id", "value-id").required(true))
@@ -438,6 +479,18 @@ fn read(matches: &ArgMatches) -> Result<Invocation, Problem> {
             flags.settings.extend(os(matches, "max-text-bytes").map(|value| ("max-text-bytes", value.to_owned())));
             Command::Add(read_add(matches)?)
         }
+        "backup" => Command::Backup(BackupOptions {
+            to: regular_path(matches, "to-file")?,
+            json: matches.get_flag("json"),
+            progress: !matches.get_flag("no-progress"),
+        }),
+        "restore" => Command::Restore(RestoreOptions {
+            from: regular_path(matches, "from-file")?,
+            json: matches.get_flag("json"),
+            progress: !matches.get_flag("no-progress"),
+        }),
+        "restored" => Command::Restored(read_restored(matches)?),
+        "doctor" => Command::Doctor(DoctorOptions { quick: matches.get_flag("quick"), json: matches.get_flag("json") }),
         "jobs" => Command::Jobs(read_jobs(matches)?),
         "show" => Command::Show(read_show(matches)?),
         "stats" => Command::Stats(read_stats(matches)?),
@@ -524,6 +577,18 @@ fn read_list(matches: &ArgMatches, filter: Filter) -> Result<ListOptions, Proble
         limit: number(matches, "limit", u64::from(PAGE_MAX))?.map_or(PAGE_DEFAULT, |limit| limit as u32),
         json: matches.get_flag("json"),
     })
+}
+
+fn read_restored(matches: &ArgMatches) -> Result<RestoredOptions, Problem> {
+    let when = match (text(matches, "at")?, matches.get_flag("clear")) {
+        (Some("now"), false) => When::Now,
+        (Some(word), false) => When::At(parse_moment(word, Edge::Start, SystemClock.now()).ok_or_else(|| {
+            Problem::usage(Message::new("usage-not-an-instant").with("option", "--at").with("value", word))
+        })?),
+        (None, true) => When::Cleared,
+        _ => return Err(Problem::usage(Message::new("usage-restored-what"))),
+    };
+    Ok(RestoredOptions { when, json: matches.get_flag("json") })
 }
 
 fn read_errors(matches: &ArgMatches) -> Result<ErrorsOptions, Problem> {
@@ -648,6 +713,14 @@ fn os<'a>(matches: &'a ArgMatches, name: &str) -> Option<&'a OsStr> {
 
 fn path(matches: &ArgMatches, name: &str) -> Option<PathBuf> {
     os(matches, name).map(PathBuf::from)
+}
+
+/// A path that is no pipe: elsewhere `-` is stdin.
+fn regular_path(matches: &ArgMatches, name: &str) -> Result<PathBuf, Problem> {
+    match path(matches, name).unwrap_or_default() {
+        path if path.as_os_str() == "-" => Err(Problem::usage(Message::new("usage-backup-pipe"))),
+        path => Ok(path),
+    }
 }
 
 fn text<'a>(matches: &'a ArgMatches, name: &'static str) -> Result<Option<&'a str>, Problem> {

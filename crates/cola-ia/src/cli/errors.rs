@@ -18,13 +18,26 @@ pub struct StoreCode {
     pub facts: &'static [&'static str],
 }
 
+impl StoreCode {
+    /// Its sentence and what to do about it, with the facts by their names.
+    pub(super) fn messages(&self, fact: impl Fn(&str) -> String) -> (Message, Message) {
+        let with_facts = |key: String| {
+            self.facts.iter().fold(Message::new(key), |message, name| match fact(name) {
+                cause if *name == "cause" => message.cause(*name, &cause),
+                value => message.with(*name, value),
+            })
+        };
+        (with_facts(format!("store-{}", self.code)), with_facts(format!("store-{}-hint", self.code)))
+    }
+}
+
 const fn code(code: &'static str, facts: &'static [&'static str]) -> StoreCode {
     StoreCode { code, facts }
 }
 
 /// Every code that a store may answer with. Each has a sentence `store-CODE` in the catalogues and, where there is something
 /// to do, `store-CODE-hint`.
-pub const STORE_CODES: [StoreCode; 34] = [
+pub const STORE_CODES: [StoreCode; 46] = [
     code("store_missing", &["path"]),
     code("store_parent_missing", &["path"]),
     code("store_not_writable", &["path", "cause"]),
@@ -42,6 +55,18 @@ pub const STORE_CODES: [StoreCode; 34] = [
     code("store_full", &["path", "cause"]),
     code("store_io", &["path", "cause"]),
     code("store_article", &["path"]),
+    code("store_in_use", &["path", "who"]),
+    code("store_in_use_unseen", &["path"]),
+    code("backup_exists", &["path"]),
+    code("backup_is_store", &["path"]),
+    code("backup_missing", &["path"]),
+    code("backup_not_ours", &["path"]),
+    code("backup_newer", &["path", "found", "known"]),
+    code("backup_has_log", &["path", "wal"]),
+    code("backup_unsound", &["path", "cause"]),
+    code("backup_full", &["path", "cause"]),
+    code("backup_io", &["path", "cause"]),
+    code("restored_in_future", &["at", "now"]),
     code("takeover_refused", &["path", "cause"]),
     code("op_reused", &[]),
     code("op_expired", &[]),
@@ -73,14 +98,8 @@ impl Problem {
         let Some(known) = STORE_CODES.iter().find(|known| known.code == error.code) else {
             return Self::new(exit, Message::new("store-unknown").with("code", error.code).with("facts", error));
         };
-        let with_facts = |key: String| {
-            known.facts.iter().fold(Message::new(key), |message, fact| match error.fact(fact).unwrap_or("?") {
-                cause if *fact == "cause" => message.cause(*fact, cause),
-                value => message.with(*fact, value),
-            })
-        };
-        let problem = Self::new(exit, with_facts(format!("store-{}", error.code)));
-        problem.hint(with_facts(format!("store-{}-hint", error.code)))
+        let (message, hint) = known.messages(|fact| error.fact(fact).unwrap_or("?").to_owned());
+        Self::new(exit, message).hint(hint)
     }
 }
 

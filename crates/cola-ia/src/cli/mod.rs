@@ -4,9 +4,11 @@
 
 pub mod add;
 pub mod args;
+pub mod backup;
 pub mod config;
 pub mod conflicts;
 pub mod deliveries;
+pub mod doctor;
 pub mod erase;
 pub mod errors;
 pub mod errors_list;
@@ -19,8 +21,11 @@ pub mod list;
 pub mod man;
 pub mod paste;
 mod problem;
+mod progress;
 pub mod prune;
 pub mod resolve;
+pub mod restore;
+pub mod restored;
 mod session;
 pub mod show;
 pub mod stats;
@@ -94,6 +99,10 @@ fn dispatch(session: &Session, invocation: &Invocation) -> Result<Exit, Problem>
             init::run(session, &invocation.flags, &settings, store::init)
         }
         Command::Add(options) => add_command(session, options, &load(NamedFile::MustExist)?),
+        Command::Backup(options) => backup::run(session, options, &load(NamedFile::MustExist)?),
+        Command::Restore(options) => restore::run(session, options, &load(NamedFile::MustExist)?),
+        Command::Restored(options) => restored::run(session, options, &load(NamedFile::MustExist)?),
+        Command::Doctor(options) => doctor::run(session, options, &load(NamedFile::MustExist)?),
         Command::Jobs(options) => {
             let store = store::view(&load(NamedFile::MustExist)?)?;
             let page = jobs::gather(&store, options).map_err(|error| Problem::from_store(&error))?;

@@ -13,9 +13,8 @@ use crate::print::{shell_path, shell_word};
 
 /// Commands that later versions are to have. Whoever tries one has read of it: no other command is guessed.
 const PLANNED: &[&str] = &[
-    "backup", "cancel", "claim", "complete", "costs", "demo", "doctor", "effect", "export", "extend", "fail", "import",
-    "mcp", "move", "recover", "release", "replay", "restore", "restored", "resume", "retry", "serve", "source",
-    "token", "work",
+    "cancel", "claim", "complete", "costs", "demo", "effect", "export", "extend", "fail", "import", "mcp", "move",
+    "recover", "release", "replay", "resume", "retry", "serve", "source", "token", "work",
 ];
 
 /// The same mistake as a [`Problem`] with its hints.
@@ -51,8 +50,11 @@ pub(super) fn explain(error: &Error, root: &Clap, args: &[OsString]) -> Problem 
         ErrorKind::MissingRequiredArgument => {
             let problem =
                 Problem::usage(Message::new("usage-missing").with("argument", arg.trim_matches(['<', '>', '.'])));
-            if command.get_name() == "add" {
-                return problem.hint(Message::new("usage-add-what"));
+            match command.get_name() {
+                "add" => return problem.hint(Message::new("usage-add-what")),
+                "backup" => return problem.hint(Message::new("usage-backup-what")),
+                "restore" => return problem.hint(Message::new("usage-restore-what")),
+                _ => {}
             }
             problem
         }

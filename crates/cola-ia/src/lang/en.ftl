@@ -36,6 +36,7 @@ value-text = TEXT
 value-age = AGE
 value-command = COMMAND
 value-lang = es|en
+value-instant = INSTANT
 value-when = auto|always|never
 
 man-name = NAME
@@ -255,6 +256,74 @@ exit-codes-erase =
     0    erased, now or before
     1    not erased: no such id, or a worker has its job
     2    without --yes, or the command is not understood; nothing was attempted
+about-backup = Make a backup: one checked file of all that the store holds
+about-backup-long =
+    Works beside intake and workers. All that was answered before it began is in it. The file is
+    made under another name with mode 0600, flushed, read back and checked to its last page, and
+    gets its name only then: what has the name is whole. Nothing is replaced.
+
+    A plain copy of a store in use (cp) lacks the events that are in its log; this is what to use.
+usage-backup = cola-ia backup [OPTIONS] FILE
+examples-backup =
+    cola-ia backup "/srv/backups/cola-$(date +%F).sqlite3"
+    cola-ia backup --json copy.sqlite3
+    cola-ia doctor --db copy.sqlite3     is my backup good?
+exit-codes-backup =
+    0    the backup is made and checked
+    1    it could not be made; nothing is left of it
+    2    the command or a setting is not understood; nothing was attempted
+    130  interrupted; nothing is left of it
+
+about-restore = Put a backup in the place of the store
+about-restore-long =
+    Only while nobody has the store open. The backup is copied, checked to its last page and brought
+    to this version before anything is replaced; it is only read itself. What stood there is kept as
+    NAME.before-restore-TIME.
+
+    The store is marked as restored: what happened after the backup is not in it. Jobs that were
+    running then wait again, and effects that are not recorded as done count as possibly done, until
+    “cola-ia restored --clear”. Senders may deliver again all that came since: nothing enters twice.
+usage-restore = cola-ia restore [OPTIONS] FILE
+examples-restore =
+    cola-ia restore /srv/backups/cola-2026-01-31.sqlite3
+    cola-ia restore --db new.sqlite3 copy.sqlite3     to another place, to look into it
+exit-codes-restore =
+    0    the backup is in place
+    1    it could not be done; the store is as it was
+    2    the command or a setting is not understood; nothing was attempted
+    130  interrupted; the store is as it was
+
+about-restored = Say that the store was restored by other means, or that this has been looked into
+about-restored-long =
+    For a store that was put back without “cola-ia restore”: from a snapshot of the disk or of the
+    machine, or from an archive. It does not know what happened since; --at says when it was put
+    back. Jobs that were running wait again, and effects that are not recorded as done count as
+    possibly done.
+
+    --clear ends that, once somebody has looked into what may have happened.
+usage-restored = cola-ia restored --at INSTANT | --clear [OPTIONS]
+examples-restored =
+    cola-ia restored --at now
+    cola-ia restored --at 2h                       two hours ago
+    cola-ia restored --at 2026-01-31T21:00:00Z
+    cola-ia restored --clear
+
+about-doctor = Look for what is wrong with the store and around it
+about-doctor-long =
+    Pages and tables, the log, who has the store open, the disk, what waits for somebody, what killed
+    processes left. Each finding has a code (docs/ERRORS.md), and what is wrong says what to do.
+    Works on a store that cannot be opened, on one in use, and on a backup (--db FILE). Nothing is
+    written to the store.
+usage-doctor = cola-ia doctor [OPTIONS]
+examples-doctor =
+    cola-ia doctor
+    cola-ia doctor --quick --json
+    cola-ia doctor --db /srv/backups/cola-2026-01-31.sqlite3
+exit-codes-doctor =
+    0    all well, perhaps with notes
+    1    there is a warning or an error
+    2    the command or a setting is not understood; nothing was attempted
+    130  interrupted
 
 about-config = Show or check the settings
 about-config-long =
@@ -321,6 +390,12 @@ arg-rejects = Append the refused lines, as they are, to this file, to be mended 
 arg-dry-run = Say what would happen and store nothing
 arg-max-text-bytes = Longest text, such as 512KiB or 4MiB [setting max_text_bytes, COLA_IA_MAX_TEXT_BYTES; default: 1MiB]
 arg-no-progress = No progress bar (one is shown on stderr while stdout goes elsewhere)
+arg-to-file = The new file; it must not exist
+arg-from-file = The backup
+arg-no-progress-there = Do not show how far it is
+arg-at = When the store was put back: now, an age such as 2h, a date (its start, UTC), or an RFC 3339 instant
+arg-clear = Take the mark away: what may have happened has been looked into
+arg-quick = Only the newest rows of each table, and not every entry of every index
 arg-state = Only in these states: pendiente, en_proceso, terminado, fallido, retenido, cancelado (or pending, running, done, failed, held, cancelled)
 arg-type = Only of these types
 arg-since = Only what was received from then on: an age such as 15m, 24h or 7d, a date (UTC), or an RFC 3339 instant
@@ -367,6 +442,11 @@ usage-file-as-command = to let the events of that file in: cola-ia add { $path }
 usage-quote-id = an id with spaces goes in quotation marks: cola-ia { $command } { $id }
 usage-missing = { $argument } is missing
 usage-add-what = name the files, or - for stdin: cola-ia add FILE, or cola-ia add -
+usage-backup-what = name the new file: cola-ia backup FILE
+usage-backup-pipe = a backup is a file and goes through no pipe; a file that is called - is ./-
+usage-restore-what = name the backup: cola-ia restore FILE
+usage-restored-what = say when the store was put back with --at INSTANT, or that it has been looked into with --clear: one of the two
+usage-not-an-instant = { $option } takes now, an age such as 2h, a date, or a date and time with its offset, not “{ $value }”
 usage-no-value = { $option } needs a value
 usage-value-not-taken = { $option } takes no value
 usage-option-twice = { $option } can be given only once
@@ -709,6 +789,183 @@ stats-more =
        *[other] { $count } sources more are in the total only
     }
 
+## backup, restore, restored, doctor
+
+progress-check = checking every page
+progress-place = putting it in its place
+progress-tables =
+    { $count ->
+        [one] one row compared
+       *[other] { $count } rows compared
+    }
+backup-made =
+    { $count ->
+        [one] one event backed up in { $path } ({ $size }), checked to the last page
+       *[other] { $count } events backed up in { $path } ({ $size }), checked to the last page
+    }
+backup-waited = writers were made to wait { $seconds } s, so that the log would not grow further meanwhile
+restore-done =
+    { $count ->
+        [one] { $path } is now what { $from } was, with one event
+       *[other] { $path } is now what { $from } was, with { $count } events
+    }
+restore-kept = what stood there before is kept as { $path }; remove it when you no longer need it
+restore-since = what happened after { $at } is not in it: let the senders deliver again what they sent since; nothing enters twice
+restore-since-unknown = what happened after the backup was taken is not in it: let the senders deliver again what they sent since; nothing enters twice
+keeping-interrupted = interrupted; nothing was changed
+restored-marked = the store is marked as restored at { $at }
+restored-cleared = the store bears no mark of a restore
+restored-leases =
+    { $count ->
+        [one] one job was running; its lease has ended and it waits again
+       *[other] { $count } jobs were running; their leases have ended and they wait again
+    }
+restored-hint = an effect that is not recorded as done may have happened all the same; once that has been looked into: cola-ia restored --clear
+severity-ok = ok
+severity-note = note
+severity-warning = warning
+severity-error = error
+doctor-well = nothing is wrong with { $path }
+doctor-unwell = { $path }: { $errors }, { $warnings }
+doctor-errors =
+    { $count ->
+        [one] 1 error
+       *[other] { $count } errors
+    }
+doctor-warnings =
+    { $count ->
+        [one] 1 warning
+       *[other] { $count } warnings
+    }
+doctor-versions = cola-ia { $program }, SQLite { $sqlite }, schema { $schema }, made by cola-ia { $made_by }
+doctor-file = the file has { $bytes }
+doctor-file_cut = the file has { $bytes } and says that it has { $expected_bytes }: its end is missing
+doctor-file_cut-hint = copy the file and its -wal as they are, and bring back a backup with: cola-ia restore FILE
+doctor-file_longer = the file has { $bytes } and says that it has { $expected_bytes }: a copy made while it was in use looks like this
+doctor-file_longer-hint = if it was made with cp, use the original or a file of “cola-ia backup”; the last events may be missing in this one
+doctor-filesystem = the filesystem is { $filesystem }
+doctor-filesystem_fuse = the filesystem is FUSE: what stands behind it cannot be seen from here
+doctor-filesystem_fuse-hint = on a network share two machines can hold the lock at once: only one may use the store
+doctor-filesystem_passing = the filesystem is { $filesystem }: what is on it may end with the machine or the container
+doctor-filesystem_passing-hint = for events that are to be kept, put the store on a disk or a volume that stays
+doctor-disk = { $free_bytes } are free
+doctor-disk_low = only { $free_bytes } are free: intake will soon find no room
+doctor-disk_low-hint = make room; the log alone may take 128 MiB
+doctor-disk_tight = { $free_bytes } are free: less than the store has, so no upgrade and no backup fits beside it
+doctor-disk_tight-hint = make room before the next upgrade, and put backups on another disk
+doctor-log = the log has { $bytes }, of which { $waiting_bytes } are not in the file yet
+doctor-log_large = the log has grown to { $bytes }, of which { $waiting_bytes } are not in the file yet
+doctor-log_large-hint = somebody reads an old state, or reads without a pause: look who has the store open, and close forgotten shells of sqlite3; the log shrinks by itself afterwards
+doctor-log_foreign = the file alone is sound, and with the log { $wal } it is not: the log is another file's, or one of the two is an older copy
+doctor-log_foreign-hint = let nothing open it; copy both as they are, and bring back a backup with: cola-ia restore FILE
+doctor-in_use = it is open in: { $who }
+doctor-reader_old = the process { $who } reads a state from before the last { $behind_bytes } were written, and keeps the log from shrinking
+doctor-reader_old-hint = end its transaction, or the process
+doctor-leftover = a killed process left { $path } ({ $bytes })
+doctor-leftover-hint = it can be removed
+doctor-second_name = { $path } is a second name of the store's own files, left by a restore that was killed
+doctor-second_name-hint = remove it (the store keeps its own name), or run the restore again
+doctor-readable_by_others = other users may read { $path }
+doctor-readable_by_others-hint = unless they should: chmod 600 FILE
+doctor-pages = every page is as SQLite wrote it
+doctor-pages_quick = every page can be read; the indices were not compared (--quick)
+doctor-pages_damaged = pages are damaged: { $cause }
+doctor-pages_damaged-hint = stop using it, copy the file and its -wal as they are, and bring back a backup with: cola-ia restore FILE
+doctor-pages_unfinished = the pages could not be checked to the end: too much was written meanwhile, and the check keeps the log from shrinking
+doctor-pages_unfinished-hint = check a backup instead: cola-ia backup FILE checks it
+doctor-tables =
+    { $rows ->
+        [one] one row fits the others
+       *[other] { $rows } rows fit each other
+    }
+doctor-tables_quick =
+    { $rows ->
+        [one] the newest row fits the others
+       *[other] the newest { $rows } rows fit each other (--quick)
+    }
+doctor-event_without_job = events without a job (table { $table }): { $count }; the first is in row { $row }
+doctor-event_without_job-hint = the store was changed by another program or is damaged: keep a copy of it and bring back a backup with: cola-ia restore FILE
+doctor-event_without_identity = events that their id does not lead to (table { $table }): { $count }; the first is in row { $row }
+doctor-event_without_identity-hint = a repeated delivery could enter again: stop the intake, keep a copy and bring back a backup with: cola-ia restore FILE
+doctor-identity_of_nothing = identities of an event that is not there (table { $table }): { $count }; the first is of the number { $row }
+doctor-identity_of_nothing-hint = a delivery under such an id cannot enter: keep a copy of the store and bring back a backup with: cola-ia restore FILE
+doctor-identity_twice = events with more than one identity (table { $table }): { $count }; the first is the number { $row }
+doctor-identity_twice-hint = the store was changed by another program or is damaged: keep a copy of it and bring back a backup with: cola-ia restore FILE
+doctor-slot_twice = places of identities that are taken twice (table { $table }): { $count }; the first is { $row }
+doctor-slot_twice-hint = a repeated delivery could enter again: stop the intake, keep a copy and bring back a backup with: cola-ia restore FILE
+doctor-identities_broken = blocks of identities that are damaged (table { $table }): { $count }; the first is in row { $row }
+doctor-identities_broken-hint = a repeated delivery could enter again: stop the intake, keep a copy and bring back a backup with: cola-ia restore FILE
+doctor-identities_miscounted = there are not as many blocks of identities as the store says
+doctor-identities_miscounted-hint = the store was changed by another program or is damaged: keep a copy of it and bring back a backup with: cola-ia restore FILE
+doctor-event_without_source = events of a source that is not there (table { $table }): { $count }; the first is in row { $row }
+doctor-event_without_source-hint = the store was changed by another program or is damaged: keep a copy of it and bring back a backup with: cola-ia restore FILE
+doctor-number_twice = numbers that an event and another delivery share (table { $table }): { $count }; the first is in row { $row }
+doctor-number_twice-hint = the store was changed by another program or is damaged: keep a copy of it and bring back a backup with: cola-ia restore FILE
+doctor-job_without_event = jobs without an event (table { $table }): { $count }; the first is in row { $row }
+doctor-job_without_event-hint = the store was changed by another program or is damaged: keep a copy of it and bring back a backup with: cola-ia restore FILE
+doctor-job_without_state = jobs in a state that does not exist, or running without a lease (table { $table }): { $count }; the first is in row { $row }
+doctor-job_without_state-hint = the store was changed by another program or is damaged: keep a copy of it and bring back a backup with: cola-ia restore FILE
+doctor-jobs_miscounted = the counts of jobs by state and source differ from the jobs in { $count } places
+doctor-jobs_miscounted-hint = “cola-ia stats” tells wrong numbers of jobs, and nothing else is wrong by it; another program changed jobs
+doctor-jobs_uncounted = the jobs could not be counted to the end: too much was written meanwhile, and counting keeps the log from shrinking
+doctor-jobs_uncounted-hint = look at a backup instead: cola-ia doctor --db FILE
+doctor-delivery_of_nothing = deliveries of an event that is not there (table { $table }): { $count }; the first is in row { $row }
+doctor-delivery_of_nothing-hint = the store was changed by another program or is damaged: keep a copy of it and bring back a backup with: cola-ia restore FILE
+doctor-delivery_of_no_conflict = deliveries of a conflict that is not there (table { $table }): { $count }; the first is in row { $row }
+doctor-delivery_of_no_conflict-hint = the store was changed by another program or is damaged: keep a copy of it and bring back a backup with: cola-ia restore FILE
+doctor-conflict_of_nothing = conflicts of an event that is not there (table { $table }): { $count }; the first is in row { $row }
+doctor-conflict_of_nothing-hint = the store was changed by another program or is damaged: keep a copy of it and bring back a backup with: cola-ia restore FILE
+doctor-revision_of_nothing = revisions of a conflict that is not there (table { $table }): { $count }; the first is in row { $row }
+doctor-revision_of_nothing-hint = the store was changed by another program or is damaged: keep a copy of it and bring back a backup with: cola-ia restore FILE
+doctor-decision_of_nothing = decisions about a conflict, or for an event, that is not there (table { $table }): { $count }; the first is in row { $row }
+doctor-decision_of_nothing-hint = the store was changed by another program or is damaged: keep a copy of it and bring back a backup with: cola-ia restore FILE
+doctor-pruned_of_nothing = pruned deliveries of an event that is not there (table { $table }): { $count }; the first is in row { $row }
+doctor-pruned_of_nothing-hint = the store was changed by another program or is damaged: keep a copy of it and bring back a backup with: cola-ia restore FILE
+doctor-attempt_of_nothing = attempts of a job that is not there (table { $table }): { $count }; the first is in row { $row }
+doctor-attempt_of_nothing-hint = the store was changed by another program or is damaged: keep a copy of it and bring back a backup with: cola-ia restore FILE
+doctor-effect_of_nothing = effects of a job that is not there (table { $table }): { $count }; the first is in row { $row }
+doctor-effect_of_nothing-hint = the store was changed by another program or is damaged: keep a copy of it and bring back a backup with: cola-ia restore FILE
+doctor-try_of_nothing = tries of an effect that is not there (table { $table }): { $count }; the first is in row { $row }
+doctor-try_of_nothing-hint = the store was changed by another program or is damaged: keep a copy of it and bring back a backup with: cola-ia restore FILE
+doctor-backup = this is a backup, taken at { $taken_at }
+doctor-backup-hint = to use it: cola-ia restore FILE
+doctor-restored = the store was restored at { $restored_at }: what happened between is not in it
+doctor-restored_from = the store was restored at { $restored_at } from a backup taken at { $taken_at }: what happened between is not in it
+doctor-restored-hint = effects that are not recorded as done may have happened all the same; once that has been looked into: cola-ia restored --clear
+doctor-copied = this file is a copy that was not made by cola-ia: if the original was in use then, the last events may be missing, and nothing in the file tells
+doctor-copied_before = this file was a copy not made by cola-ia when it was opened at { $noticed_at }: if the original was in use then, the last events may be missing, and nothing in the file tells
+doctor-copied-hint = if it took the place of a store that had gone on: cola-ia restored --at now; if it was moved while nobody used it, all is well: cola-ia restored --clear
+doctor-jobs_past_lease =
+    { $count ->
+        [one] one job is running past its lease, since { $oldest_at }
+       *[other] { $count } jobs are running past their lease, the first since { $oldest_at }
+    }
+doctor-jobs_past_lease-hint = their workers were lost; the next worker takes them
+doctor-jobs_held =
+    { $count ->
+        [one] one job is held and needs a person
+       *[other] { $count } jobs are held and need a person
+    }
+doctor-jobs_held-hint = see them with: cola-ia jobs --state held
+doctor-jobs_failed =
+    { $count ->
+        [one] one job has failed
+       *[other] { $count } jobs have failed
+    }
+doctor-jobs_failed-hint = see them with: cola-ia jobs --state failed
+doctor-jobs_waiting =
+    { $count ->
+        [one] one job has waited for longer than a day, since { $oldest_at }
+       *[other] { $count } jobs have waited for longer than a day, the first since { $oldest_at }
+    }
+doctor-jobs_waiting-hint = nobody works, or too few: see them with: cola-ia jobs --state pending
+doctor-conflicts_undecided =
+    { $count ->
+        [one] one conflict waits for a decision; it came last at { $latest_at }
+       *[other] { $count } conflicts wait for a decision; the latest came at { $latest_at }
+    }
+doctor-conflicts_undecided-hint = somebody used an id twice or changed a text that should not change; see them with: cola-ia conflicts --undecided --diff
+
 stdout-closed = nobody reads stdout any more: { $cause }
 stdout-failed = stdout cannot be written: { $cause }
 
@@ -840,6 +1097,29 @@ store-store_io = the store { $path } cannot be read or written: { $cause }
 store-store_io-hint = look at the disk and its log; running the same again is safe
 store-store_article = { $path } is a database of the article's script, and only “cola-ia add” takes it over; nothing was changed
 store-store_article-hint = “cola-ia add FILE” keeps a copy of it before; “cola-ia add --dry-run FILE” only tells what that would do
+store-store_in_use = another process has the store { $path } open: { $who }; nothing was changed
+store-store_in_use-hint = stop it first, then run the same again
+store-store_in_use_unseen = a process that cannot be seen from here has the store { $path } open; nothing was changed
+store-store_in_use_unseen-hint = it is another user's or in another container: stop what uses the store, then run the same again
+store-backup_exists = { $path } exists already, and a backup replaces nothing
+store-backup_exists-hint = give the backup another name, such as one with the date
+store-backup_is_store = { $path } is a file of the store itself
+store-backup_is_store-hint = name another file
+store-backup_missing = there is no backup at { $path }
+store-backup_not_ours = { $path } is no backup of cola-ia; nothing was changed
+store-backup_not_ours-hint = name a file that “cola-ia backup” has made, or a store that nobody uses
+store-backup_newer = the backup { $path } has schema { $found }, and this version knows only up to { $known }; nothing was changed
+store-backup_newer-hint = use the version of cola-ia that made it, or a newer one
+store-backup_has_log = beside the backup { $path } there is a log, { $wal }: a backup is one file; nothing was changed
+store-backup_has_log-hint = if both are a copy of a store, make one file of them first: cola-ia --db { $path } backup NEWFILE; if the log is another file's, move it away
+store-backup_unsound = what was copied for or from the backup { $path } is damaged: { $cause }; nothing was changed
+store-backup_unsound-hint = for “backup”, look at the store with “cola-ia doctor”; for “restore”, take another backup
+store-backup_full = there is no room for the backup { $path }: { $cause }
+store-backup_full-hint = make room, or put it on another disk; nothing is left of it
+store-backup_io = the backup { $path } cannot be read or written: { $cause }
+store-backup_io-hint = look at the folder and the disk; nothing is left of it
+store-restored_in_future = { $at } has not come yet: it is { $now }; nothing was changed
+store-restored_in_future-hint = say when the store was put back, or “now”
 store-takeover_refused = the database of the article's script { $path } cannot be taken over: { $cause }; nothing was changed
 store-takeover_refused-hint = mend what is said, or start another store with --db
 store-cursor_unknown = this list did not give the place “{ $cursor }”
@@ -877,6 +1157,9 @@ store-created = made the store { $path }
 store-migrated = brought the store { $path } from schema { $from } to { $to }
 store-copy = the file as it was before: { $path }
 store-waiting = another process has held the lock of the store for { $seconds } s; waiting
+store-backup-in-place = { $path } is a backup that was put in place without “cola-ia restore”; it is marked as restored now
+store-copied = { $path } is a copy that was not made by cola-ia: if the original was in use then, its last events may be missing here
+store-copied-hint = if it took the place of a store that had gone on: cola-ia restored --at now; if it was moved while nobody used it, all is well: cola-ia restored --clear
 takeover-done = took over the database of the article's script, { $path }: { $pending } pending, { $done } done, { $held } held
 takeover-would = a run without --dry-run would take over the database of the article's script, { $path }: { $pending } pending, { $done } done, { $held } held
 takeover-mismatch = the fingerprint of { $id } is not that of its text; its job is held

@@ -36,6 +36,7 @@ value-text = TEXTO
 value-age = EDAD
 value-command = COMANDO
 value-lang = es|en
+value-instant = INSTANTE
 value-when = auto|always|never
 
 man-name = NOMBRE
@@ -259,6 +260,77 @@ exit-codes-erase =
     0    borrado, ahora o antes
     1    sin borrar: no existe ese id, o un trabajador tiene su trabajo
     2    falta --yes, o no se entiende la orden; no se intentó nada
+about-backup = Hace una copia de seguridad: un solo archivo, comprobado, con todo lo que guarda el almacén
+about-backup-long =
+    Funciona mientras entran eventos y se trabaja. Contiene todo lo que se respondió antes de empezar.
+    El archivo se hace con otro nombre y modo 0600, se lleva al disco, se vuelve a leer y se comprueba
+    hasta la última página, y solo entonces recibe su nombre: lo que tiene ese nombre está completo.
+    No reemplaza nada.
+
+    A una copia simple (cp) de un almacén en uso le faltan los eventos que están en su registro de
+    escritura; para eso está este comando.
+usage-backup = cola-ia backup [OPCIONES] ARCHIVO
+examples-backup =
+    cola-ia backup "/srv/copias/cola-$(date +%F).sqlite3"
+    cola-ia backup --json copia.sqlite3
+    cola-ia doctor --db copia.sqlite3     ¿está bien mi copia?
+exit-codes-backup =
+    0    la copia está hecha y comprobada
+    1    no se pudo hacer; no queda nada de ella
+    2    no se entiende el comando o un ajuste; no se intentó nada
+    130  interrumpido; no queda nada de ella
+
+about-restore = Pone una copia de seguridad en el lugar del almacén
+about-restore-long =
+    Solo mientras nadie tenga abierto el almacén. La copia se duplica, se comprueba hasta la última
+    página y se pone al día con esta versión antes de reemplazar nada; a ella solo se la lee. Lo que
+    había se guarda como NOMBRE.before-restore-FECHA.
+
+    El almacén queda marcado como restaurado: lo que pasó después de la copia no está en él. Los
+    trabajos que estaban en proceso vuelven a esperar, y los efectos que no constan como hechos cuentan
+    como quizá hechos, hasta «cola-ia restored --clear». Quien envía puede entregar otra vez todo lo
+    que llegó desde entonces: nada entra dos veces.
+usage-restore = cola-ia restore [OPCIONES] ARCHIVO
+examples-restore =
+    cola-ia restore /srv/copias/cola-2026-01-31.sqlite3
+    cola-ia restore --db nuevo.sqlite3 copia.sqlite3     en otro lugar, para mirarla
+exit-codes-restore =
+    0    la copia está en su lugar
+    1    no se pudo hacer; el almacén está como estaba
+    2    no se entiende el comando o un ajuste; no se intentó nada
+    130  interrumpido; el almacén está como estaba
+
+about-restored = Dice que el almacén se restauró por otros medios, o que eso ya se revisó
+about-restored-long =
+    Para un almacén que se recuperó sin «cola-ia restore»: de una instantánea del disco o de la
+    máquina, o de un archivo. No sabe qué pasó desde entonces; --at dice cuándo se recuperó. Los
+    trabajos que estaban en proceso vuelven a esperar, y los efectos que no constan como hechos cuentan
+    como quizá hechos.
+
+    --clear termina con eso, cuando alguien ha revisado lo que pudo haber pasado.
+usage-restored = cola-ia restored --at INSTANTE | --clear [OPCIONES]
+examples-restored =
+    cola-ia restored --at now             ahora mismo
+    cola-ia restored --at 2h                       hace dos horas
+    cola-ia restored --at 2026-01-31T21:00:00Z
+    cola-ia restored --clear
+
+about-doctor = Busca qué está mal en el almacén y a su alrededor
+about-doctor-long =
+    Páginas y tablas, el registro de escritura, quién tiene abierto el almacén, el disco, lo que espera a alguien y
+    lo que dejaron los procesos que murieron. Cada hallazgo tiene un código (docs/ERRORES.md), y lo que
+    está mal dice qué hacer. Sirve con un almacén que no se puede abrir, con uno en uso y con una copia
+    de seguridad (--db ARCHIVO). No escribe nada en el almacén.
+usage-doctor = cola-ia doctor [OPCIONES]
+examples-doctor =
+    cola-ia doctor
+    cola-ia doctor --quick --json
+    cola-ia doctor --db /srv/copias/cola-2026-01-31.sqlite3
+exit-codes-doctor =
+    0    todo bien, quizá con notas
+    1    hay un aviso o un error
+    2    no se entiende el comando o un ajuste; no se intentó nada
+    130  interrumpido
 
 about-config = Muestra o revisa los ajustes
 about-config-long =
@@ -325,6 +397,12 @@ arg-rejects = Agrega a este archivo las líneas rechazadas, tal cual, para arreg
 arg-dry-run = Dice qué pasaría y no guarda nada
 arg-max-text-bytes = Texto más largo, como 512KiB o 4MiB [ajuste max_text_bytes, COLA_IA_MAX_TEXT_BYTES; predeterminado: 1MiB]
 arg-no-progress = Sin barra de progreso (aparece en stderr cuando stdout va a otro sitio)
+arg-to-file = El archivo nuevo; no debe existir
+arg-from-file = La copia de seguridad
+arg-no-progress-there = No muestra por dónde va
+arg-at = Cuándo se recuperó el almacén: now (ahora), una antigüedad como 2h, una fecha (su comienzo, UTC) o un instante RFC 3339
+arg-clear = Quita la marca: ya se revisó lo que pudo haber pasado
+arg-quick = Solo las últimas filas de cada tabla, y no cada entrada de cada índice
 arg-state = Solo en estos estados: pendiente, en_proceso, terminado, fallido, retenido, cancelado (o pending, running, done, failed, held, cancelled)
 arg-type = Solo de estos tipos
 arg-since = Solo lo recibido desde entonces: una antigüedad como 15m, 24h o 7d, una fecha (UTC) o un instante RFC 3339
@@ -371,6 +449,11 @@ usage-file-as-command = para dejar entrar los eventos de ese archivo: cola-ia ad
 usage-quote-id = un id con espacios va entre comillas: cola-ia { $command } { $id }
 usage-missing = falta { $argument }
 usage-add-what = nombra los archivos, o - para la entrada estándar: cola-ia add ARCHIVO, o cola-ia add -
+usage-backup-what = nombra el archivo nuevo: cola-ia backup ARCHIVO
+usage-backup-pipe = una copia de seguridad es un archivo y no pasa por una tubería; un archivo que se llame - es ./-
+usage-restore-what = nombra la copia: cola-ia restore ARCHIVO
+usage-restored-what = di cuándo se recuperó el almacén con --at INSTANTE, o que ya se revisó con --clear: una de las dos
+usage-not-an-instant = { $option } admite now, una antigüedad como 2h, una fecha, o una fecha con hora y desfase, no «{ $value }»
 usage-no-value = { $option } necesita un valor
 usage-value-not-taken = { $option } no lleva valor
 usage-option-twice = { $option } solo se puede dar una vez
@@ -713,6 +796,183 @@ stats-more =
        *[other] { $count } orígenes más están solo en el total
     }
 
+## backup, restore, restored, doctor
+
+progress-check = comprobando cada página
+progress-place = poniéndola en su lugar
+progress-tables =
+    { $count ->
+        [one] una fila comparada
+       *[other] { $count } filas comparadas
+    }
+backup-made =
+    { $count ->
+        [one] un evento copiado en { $path } ({ $size }), comprobado hasta la última página
+       *[other] { $count } eventos copiados en { $path } ({ $size }), comprobados hasta la última página
+    }
+backup-waited = se hizo esperar { $seconds } s a quienes escribían, para que mientras tanto el registro de escritura no creciera más
+restore-done =
+    { $count ->
+        [one] { $path } es ahora lo que era { $from }, con un evento
+       *[other] { $path } es ahora lo que era { $from }, con { $count } eventos
+    }
+restore-kept = lo que había se guarda como { $path }; bórralo cuando ya no lo necesites
+restore-since = lo que pasó después del { $at } no está: pide que te entreguen otra vez lo enviado desde entonces; nada entra dos veces
+restore-since-unknown = lo que pasó después de hacerse la copia no está: pide que te entreguen otra vez lo enviado desde entonces; nada entra dos veces
+keeping-interrupted = interrumpido; no se cambió nada
+restored-marked = el almacén queda marcado como restaurado el { $at }
+restored-cleared = el almacén no lleva ninguna marca de restauración
+restored-leases =
+    { $count ->
+        [one] un trabajo estaba en proceso; perdió su turno y vuelve a esperar
+       *[other] { $count } trabajos estaban en proceso; perdieron su turno y vuelven a esperar
+    }
+restored-hint = un efecto que no consta como hecho puede haber ocurrido de todos modos; cuando lo hayas revisado: cola-ia restored --clear
+severity-ok = bien
+severity-note = nota
+severity-warning = aviso
+severity-error = error
+doctor-well = no hay nada mal en { $path }
+doctor-unwell = { $path }: { $errors }, { $warnings }
+doctor-errors =
+    { $count ->
+        [one] 1 error
+       *[other] { $count } errores
+    }
+doctor-warnings =
+    { $count ->
+        [one] 1 aviso
+       *[other] { $count } avisos
+    }
+doctor-versions = cola-ia { $program }, SQLite { $sqlite }, esquema { $schema }, hecho por cola-ia { $made_by }
+doctor-file = el archivo tiene { $bytes }
+doctor-file_cut = el archivo tiene { $bytes } y dice que tiene { $expected_bytes }: le falta el final
+doctor-file_cut-hint = copia el archivo y su -wal tal como están, y recupera una copia de seguridad con: cola-ia restore ARCHIVO
+doctor-file_longer = el archivo tiene { $bytes } y dice que tiene { $expected_bytes }: así queda una copia hecha mientras estaba en uso
+doctor-file_longer-hint = si se hizo con cp, usa el original o un archivo de «cola-ia backup»; a este pueden faltarle los últimos eventos
+doctor-filesystem = el sistema de archivos es { $filesystem }
+doctor-filesystem_fuse = el sistema de archivos es FUSE: desde aquí no se ve qué hay detrás
+doctor-filesystem_fuse-hint = en una carpeta de red, dos máquinas pueden tener el bloqueo a la vez: que una sola use el almacén
+doctor-filesystem_passing = el sistema de archivos es { $filesystem }: lo que hay en él puede acabarse con la máquina o el contenedor
+doctor-filesystem_passing-hint = para eventos que haya que conservar, pon el almacén en un disco o un volumen que permanezca
+doctor-disk = quedan libres { $free_bytes }
+doctor-disk_low = solo quedan libres { $free_bytes }: pronto no habrá espacio para lo que entre
+doctor-disk_low-hint = libera espacio; solo el registro de escritura puede ocupar 128 MiB
+doctor-disk_tight = quedan libres { $free_bytes }: menos de lo que ocupa el almacén, así que a su lado no cabe ni una actualización ni una copia
+doctor-disk_tight-hint = libera espacio antes de la próxima actualización, y pon las copias en otro disco
+doctor-log = el registro de escritura tiene { $bytes }, de los que { $waiting_bytes } aún no están en el archivo
+doctor-log_large = el registro de escritura ha crecido hasta { $bytes }, de los que { $waiting_bytes } aún no están en el archivo
+doctor-log_large-hint = alguien lee un estado antiguo, o lee sin pausa: mira quién tiene abierto el almacén y cierra las sesiones de sqlite3 olvidadas; después el registro se encoge solo
+doctor-log_foreign = el archivo solo está sano, y con el registro de escritura { $wal } no lo está: es de otro archivo, o uno de los dos es una copia más antigua
+doctor-log_foreign-hint = que nada lo abra; copia ambos tal como están, y recupera una copia de seguridad con: cola-ia restore ARCHIVO
+doctor-in_use = lo tienen abierto: { $who }
+doctor-reader_old = el proceso { $who } lee un estado anterior a los últimos { $behind_bytes } escritos, y no deja que el registro de escritura se encoja
+doctor-reader_old-hint = termina su transacción, o el proceso
+doctor-leftover = un proceso que murió dejó { $path } ({ $bytes })
+doctor-leftover-hint = se puede borrar
+doctor-second_name = { $path } es un segundo nombre de los archivos del propio almacén, que dejó una restauración que murió
+doctor-second_name-hint = bórralo (el almacén conserva su nombre), o ejecuta otra vez la restauración
+doctor-readable_by_others = otros usuarios pueden leer { $path }
+doctor-readable_by_others-hint = si no deben: chmod 600 ARCHIVO
+doctor-pages = cada página está como la escribió SQLite
+doctor-pages_quick = todas las páginas se pueden leer; no se compararon los índices (--quick)
+doctor-pages_damaged = hay páginas dañadas: { $cause }
+doctor-pages_damaged-hint = deja de usarlo, copia el archivo y su -wal tal como están, y recupera una copia de seguridad con: cola-ia restore ARCHIVO
+doctor-pages_unfinished = no se pudieron comprobar todas las páginas: mientras tanto se escribió demasiado, y la comprobación no deja que el registro de escritura se encoja
+doctor-pages_unfinished-hint = comprueba en su lugar una copia: cola-ia backup ARCHIVO la comprueba
+doctor-tables =
+    { $rows ->
+        [one] una fila encaja con las demás
+       *[other] { $rows } filas encajan entre sí
+    }
+doctor-tables_quick =
+    { $rows ->
+        [one] la última fila encaja con las demás
+       *[other] las últimas { $rows } filas encajan entre sí (--quick)
+    }
+doctor-event_without_job = eventos sin trabajo (tabla { $table }): { $count }; el primero, en la fila { $row }
+doctor-event_without_job-hint = otro programa cambió el almacén, o está dañado: guarda una copia y recupera una copia de seguridad con: cola-ia restore ARCHIVO
+doctor-event_without_identity = eventos a los que su id no lleva (tabla { $table }): { $count }; el primero, en la fila { $row }
+doctor-event_without_identity-hint = un evento repetido podría entrar otra vez: detén la entrada, guarda una copia y recupera una copia de seguridad con: cola-ia restore ARCHIVO
+doctor-identity_of_nothing = identidades de un evento que no está (tabla { $table }): { $count }; la primera es del número { $row }
+doctor-identity_of_nothing-hint = con un id así no puede entrar nada: guarda una copia del almacén y recupera una copia de seguridad con: cola-ia restore ARCHIVO
+doctor-identity_twice = eventos con más de una identidad (tabla { $table }): { $count }; el primero es el número { $row }
+doctor-identity_twice-hint = otro programa cambió el almacén, o está dañado: guarda una copia y recupera una copia de seguridad con: cola-ia restore ARCHIVO
+doctor-slot_twice = lugares de identidades ocupados dos veces (tabla { $table }): { $count }; el primero es { $row }
+doctor-slot_twice-hint = un evento repetido podría entrar otra vez: detén la entrada, guarda una copia y recupera una copia de seguridad con: cola-ia restore ARCHIVO
+doctor-identities_broken = bloques de identidades dañados (tabla { $table }): { $count }; el primero, en la fila { $row }
+doctor-identities_broken-hint = un evento repetido podría entrar otra vez: detén la entrada, guarda una copia y recupera una copia de seguridad con: cola-ia restore ARCHIVO
+doctor-identities_miscounted = no hay tantos bloques de identidades como dice el almacén
+doctor-identities_miscounted-hint = otro programa cambió el almacén, o está dañado: guarda una copia y recupera una copia de seguridad con: cola-ia restore ARCHIVO
+doctor-event_without_source = eventos de un origen que no está (tabla { $table }): { $count }; el primero, en la fila { $row }
+doctor-event_without_source-hint = otro programa cambió el almacén, o está dañado: guarda una copia y recupera una copia de seguridad con: cola-ia restore ARCHIVO
+doctor-number_twice = números que comparten un evento y otra entrega (tabla { $table }): { $count }; el primero, en la fila { $row }
+doctor-number_twice-hint = otro programa cambió el almacén, o está dañado: guarda una copia y recupera una copia de seguridad con: cola-ia restore ARCHIVO
+doctor-job_without_event = trabajos sin evento (tabla { $table }): { $count }; el primero, en la fila { $row }
+doctor-job_without_event-hint = otro programa cambió el almacén, o está dañado: guarda una copia y recupera una copia de seguridad con: cola-ia restore ARCHIVO
+doctor-job_without_state = trabajos en un estado que no existe, o en proceso sin turno (tabla { $table }): { $count }; el primero, en la fila { $row }
+doctor-job_without_state-hint = otro programa cambió el almacén, o está dañado: guarda una copia y recupera una copia de seguridad con: cola-ia restore ARCHIVO
+doctor-jobs_miscounted = las cuentas de trabajos por estado y origen difieren de los trabajos en { $count } sitios
+doctor-jobs_miscounted-hint = «cola-ia stats» da números de trabajos equivocados, y nada más falla por ello; otro programa cambió trabajos
+doctor-jobs_uncounted = no se pudieron contar todos los trabajos: mientras tanto se escribió demasiado, y contarlos no deja que el registro de escritura se encoja
+doctor-jobs_uncounted-hint = mira en su lugar una copia de seguridad: cola-ia doctor --db ARCHIVO
+doctor-delivery_of_nothing = entregas de un evento que no está (tabla { $table }): { $count }; el primero, en la fila { $row }
+doctor-delivery_of_nothing-hint = otro programa cambió el almacén, o está dañado: guarda una copia y recupera una copia de seguridad con: cola-ia restore ARCHIVO
+doctor-delivery_of_no_conflict = entregas de un conflicto que no está (tabla { $table }): { $count }; el primero, en la fila { $row }
+doctor-delivery_of_no_conflict-hint = otro programa cambió el almacén, o está dañado: guarda una copia y recupera una copia de seguridad con: cola-ia restore ARCHIVO
+doctor-conflict_of_nothing = conflictos de un evento que no está (tabla { $table }): { $count }; el primero, en la fila { $row }
+doctor-conflict_of_nothing-hint = otro programa cambió el almacén, o está dañado: guarda una copia y recupera una copia de seguridad con: cola-ia restore ARCHIVO
+doctor-revision_of_nothing = revisiones de un conflicto que no está (tabla { $table }): { $count }; el primero, en la fila { $row }
+doctor-revision_of_nothing-hint = otro programa cambió el almacén, o está dañado: guarda una copia y recupera una copia de seguridad con: cola-ia restore ARCHIVO
+doctor-decision_of_nothing = decisiones sobre un conflicto, o para un evento, que no está (tabla { $table }): { $count }; la primera, en la fila { $row }
+doctor-decision_of_nothing-hint = otro programa cambió el almacén, o está dañado: guarda una copia y recupera una copia de seguridad con: cola-ia restore ARCHIVO
+doctor-pruned_of_nothing = entregas podadas de un evento que no está (tabla { $table }): { $count }; la primera, en la fila { $row }
+doctor-pruned_of_nothing-hint = otro programa cambió el almacén, o está dañado: guarda una copia y recupera una copia de seguridad con: cola-ia restore ARCHIVO
+doctor-attempt_of_nothing = intentos de un trabajo que no está (tabla { $table }): { $count }; el primero, en la fila { $row }
+doctor-attempt_of_nothing-hint = otro programa cambió el almacén, o está dañado: guarda una copia y recupera una copia de seguridad con: cola-ia restore ARCHIVO
+doctor-effect_of_nothing = efectos de un trabajo que no está (tabla { $table }): { $count }; el primero, en la fila { $row }
+doctor-effect_of_nothing-hint = otro programa cambió el almacén, o está dañado: guarda una copia y recupera una copia de seguridad con: cola-ia restore ARCHIVO
+doctor-try_of_nothing = intentos de un efecto que no está (tabla { $table }): { $count }; el primero, en la fila { $row }
+doctor-try_of_nothing-hint = otro programa cambió el almacén, o está dañado: guarda una copia y recupera una copia de seguridad con: cola-ia restore ARCHIVO
+doctor-backup = esto es una copia de seguridad, hecha el { $taken_at }
+doctor-backup-hint = para usarla: cola-ia restore ARCHIVO
+doctor-restored = el almacén se restauró el { $restored_at }: lo que pasó entremedias no está
+doctor-restored_from = el almacén se restauró el { $restored_at } desde una copia hecha el { $taken_at }: lo que pasó entremedias no está
+doctor-restored-hint = los efectos que no constan como hechos pueden haber ocurrido de todos modos; cuando lo hayas revisado: cola-ia restored --clear
+doctor-copied = este archivo es una copia que no hizo cola-ia: si el original estaba en uso, pueden faltar los últimos eventos, y nada en el archivo lo dice
+doctor-copied_before = este archivo era una copia que no hizo cola-ia cuando se abrió el { $noticed_at }: si el original estaba en uso, pueden faltar los últimos eventos, y nada en el archivo lo dice
+doctor-copied-hint = si ocupó el lugar de un almacén que había seguido trabajando: cola-ia restored --at now; si se movió mientras nadie lo usaba, todo está bien: cola-ia restored --clear
+doctor-jobs_past_lease =
+    { $count ->
+        [one] un trabajo sigue en proceso con el turno vencido, desde el { $oldest_at }
+       *[other] { $count } trabajos siguen en proceso con el turno vencido, el primero desde el { $oldest_at }
+    }
+doctor-jobs_past_lease-hint = se perdieron quienes los hacían; los toma el próximo que trabaje
+doctor-jobs_held =
+    { $count ->
+        [one] un trabajo está retenido y necesita a una persona
+       *[other] { $count } trabajos están retenidos y necesitan a una persona
+    }
+doctor-jobs_held-hint = míralos con: cola-ia jobs --state retenido
+doctor-jobs_failed =
+    { $count ->
+        [one] un trabajo ha fallado
+       *[other] { $count } trabajos han fallado
+    }
+doctor-jobs_failed-hint = míralos con: cola-ia jobs --state fallido
+doctor-jobs_waiting =
+    { $count ->
+        [one] un trabajo espera desde hace más de un día, desde el { $oldest_at }
+       *[other] { $count } trabajos esperan desde hace más de un día, el primero desde el { $oldest_at }
+    }
+doctor-jobs_waiting-hint = nadie trabaja, o muy pocos: míralos con: cola-ia jobs --state pendiente
+doctor-conflicts_undecided =
+    { $count ->
+        [one] un conflicto espera una decisión; llegó por última vez el { $latest_at }
+       *[other] { $count } conflictos esperan una decisión; el último llegó el { $latest_at }
+    }
+doctor-conflicts_undecided-hint = alguien usó un id dos veces o cambió un texto que no debía cambiar; míralos con: cola-ia conflicts --undecided --diff
+
 stdout-closed = ya nadie lee la salida estándar: { $cause }
 stdout-failed = no se puede escribir en la salida estándar: { $cause }
 
@@ -844,6 +1104,29 @@ store-store_io = no se puede leer o escribir el almacén { $path }: { $cause }
 store-store_io-hint = revisa el disco y el registro del sistema; ejecutar lo mismo otra vez no tiene riesgo
 store-store_article = { $path } es una base de datos del script del artículo, y solo «cola-ia add» se hace cargo de ella; no se cambió nada
 store-store_article-hint = «cola-ia add ARCHIVO» guarda antes una copia; «cola-ia add --dry-run ARCHIVO» solo dice qué haría
+store-store_in_use = otro proceso tiene abierto el almacén { $path }: { $who }; no se cambió nada
+store-store_in_use-hint = deténlo primero y ejecuta lo mismo otra vez
+store-store_in_use_unseen = un proceso que desde aquí no se ve tiene abierto el almacén { $path }; no se cambió nada
+store-store_in_use_unseen-hint = es de otro usuario o está en otro contenedor: detén lo que use el almacén y ejecuta lo mismo otra vez
+store-backup_exists = { $path } ya existe, y una copia de seguridad no reemplaza nada
+store-backup_exists-hint = dale otro nombre a la copia, por ejemplo con la fecha
+store-backup_is_store = { $path } es un archivo del propio almacén
+store-backup_is_store-hint = nombra otro archivo
+store-backup_missing = no hay ninguna copia de seguridad en { $path }
+store-backup_not_ours = { $path } no es una copia de seguridad de cola-ia; no se cambió nada
+store-backup_not_ours-hint = nombra un archivo que haya hecho «cola-ia backup», o un almacén que nadie use
+store-backup_newer = la copia { $path } tiene el esquema { $found }, y esta versión solo conoce hasta el { $known }; no se cambió nada
+store-backup_newer-hint = usa la versión de cola-ia que la hizo, o una más nueva
+store-backup_has_log = junto a la copia { $path } hay un registro de escritura, { $wal }: una copia es un solo archivo; no se cambió nada
+store-backup_has_log-hint = si ambos son copia de un almacén, haz antes de ellos un solo archivo: cola-ia --db { $path } backup NUEVO; si el registro de escritura es de otro archivo, apártalo
+store-backup_unsound = lo que se copió para la copia { $path }, o de ella, está dañado: { $cause }; no se cambió nada
+store-backup_unsound-hint = con «backup», mira el almacén con «cola-ia doctor»; con «restore», toma otra copia
+store-backup_full = no hay espacio para la copia { $path }: { $cause }
+store-backup_full-hint = libera espacio, o ponla en otro disco; no queda nada de ella
+store-backup_io = la copia { $path } no se puede leer o escribir: { $cause }
+store-backup_io-hint = mira la carpeta y el disco; no queda nada de ella
+store-restored_in_future = { $at } todavía no ha llegado: es { $now }; no se cambió nada
+store-restored_in_future-hint = di cuándo se recuperó el almacén, o «now»
 store-takeover_refused = cola-ia no puede hacerse cargo de la base de datos del script del artículo, { $path }: { $cause }; no se cambió nada
 store-takeover_refused-hint = arregla lo que se indica, o empieza otro almacén con --db
 store-cursor_unknown = esta lista no dio el lugar «{ $cursor }»
@@ -881,6 +1164,9 @@ store-created = se creó el almacén { $path }
 store-migrated = el almacén { $path } pasó del esquema { $from } al { $to }
 store-copy = el archivo tal como estaba: { $path }
 store-waiting = otro proceso tiene bloqueado el almacén desde hace { $seconds } s; a la espera
+store-backup-in-place = { $path } es una copia de seguridad que se puso en su lugar sin «cola-ia restore»; desde ahora está marcada como restaurada
+store-copied = { $path } es una copia que no hizo cola-ia: si el original estaba en uso, pueden faltarle sus últimos eventos
+store-copied-hint = si ocupó el lugar de un almacén que había seguido trabajando: cola-ia restored --at now; si se movió mientras nadie lo usaba, todo está bien: cola-ia restored --clear
 takeover-done =
     cola-ia se hizo cargo de la base del script del artículo, { $path }: { $pending ->
         [one] 1 pendiente

@@ -7,6 +7,7 @@ use cola_ia_core::intake::RefusalCode;
 use fluent_syntax::ast;
 
 use super::*;
+use crate::cli::doctor::DOCTOR_CODES;
 use crate::cli::errors::{STORE_CODES, input_error_key};
 use crate::intake::InputErrorKind;
 
@@ -15,10 +16,12 @@ const ALIKE: &[&str] = &[
     "add-summary",
     "add-summary-and",
     "column-id",
+    "doctor-unwell",
     "column-total",
     "examples-completions",
     "label-error",
     "setting-value",
+    "severity-error",
     "value-id",
     "value-lang",
     "value-number",
@@ -169,6 +172,9 @@ fn composed_keys() -> BTreeSet<String> {
     for known in STORE_CODES {
         found.extend([format!("store-{}", known.code), format!("store-{}-hint", known.code)]);
     }
+    for code in DOCTOR_CODES {
+        found.extend([format!("doctor-{code}"), format!("doctor-{code}-hint")]);
+    }
     found.extend(InputErrorKind::ALL.map(input_error_key));
     found
 }
@@ -242,6 +248,27 @@ fn every_code_of_the_store_has_its_sentence() {
     assert_eq!(found.difference(&known).collect::<Vec<_>>(), Vec::<&String>::new());
 }
 
+/// The doctor's sources name their codes as `Severity::Something, "code"` or `rule("code"`.
+#[test]
+fn every_code_of_the_doctor_has_its_sentence() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../cola-ia-store/src/sqlite");
+    let files = ["doctor.rs", "doctor/surroundings.rs", "doctor/tables.rs", "doctor/waiting.rs"];
+    let text: String = files.map(|name| std::fs::read_to_string(folder.join(name)).unwrap()).join("\n");
+    let is_code = |word: &str| !word.is_empty() && word.chars().all(|c| c.is_ascii_lowercase() || c == '_');
+    let literals: BTreeSet<&str> = text.split('"').skip(1).step_by(2).filter(|word| is_code(word)).collect();
+    let unused: Vec<&str> = DOCTOR_CODES.into_iter().filter(|code| !literals.contains(code)).collect();
+    assert_eq!(unused, Vec::<&str>::new());
+    let known: BTreeSet<&str> = DOCTOR_CODES.into_iter().chain(STORE_CODES.iter().map(|known| known.code)).collect();
+    let code_after = |part: &str| part.split('"').nth(1).map(str::to_owned);
+    let named = text.split("Severity::").chain(text.split("rule(")).skip(1).filter(|part| {
+        let before = part.split('"').next().unwrap_or_default();
+        !before.contains(['=', ';', '}', ')', '{'])
+    });
+    let unknown: Vec<String> =
+        named.filter_map(code_after).filter(|code| is_code(code) && !known.contains(code.as_str())).collect();
+    assert_eq!(unknown, Vec::<String>::new());
+}
+
 #[test]
 fn every_code_is_explained_in_both_documents() {
     let docs = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs");
@@ -250,6 +277,9 @@ fn every_code_is_explained_in_both_documents() {
         let codes = RefusalCode::ALL.iter().map(|code| code.as_str()).chain(STORE_CODES.iter().map(|known| known.code));
         let codes = codes.chain(InputErrorKind::ALL.map(InputErrorKind::as_str));
         let missing: Vec<&str> = codes.filter(|code| !text.contains(&format!("### `{code}`"))).collect();
+        assert_eq!(missing, Vec::<&str>::new(), "{name}");
+        let missing: Vec<&str> =
+            DOCTOR_CODES.into_iter().filter(|code| !text.contains(&format!("\n| `{code}` |"))).collect();
         assert_eq!(missing, Vec::<&str>::new(), "{name}");
     }
 }

@@ -119,13 +119,16 @@ fn every_error_of_a_store_has_a_sentence() {
                 .with("wal", "cola_ia.sqlite3-wal")
                 .with("filesystem", "nfs")
                 .with("cursor", "x")
-                .with("seconds", 60)
                 .with("event", 7)
                 .with("conflict", 2)
                 .with("decision", "accept")
                 .with("source", "form")
                 .with("id", "idea-43")
-                .with("limit", 1_000);
+                .with("limit", 1_000)
+                .with("seconds", 60)
+                .with("who", "4711 (cola-ia)")
+                .with("at", "2027-01-01T00:00:00Z")
+                .with("now", "2026-01-31T21:00:00Z");
             let problem = super::super::Problem::from_store(&error);
             let exit = match known.code {
                 "interrupted" => Exit::Interrupted,

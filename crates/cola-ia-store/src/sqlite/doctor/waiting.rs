@@ -1,0 +1,113 @@
+//! What waits for somebody: jobs past their lease, held ones, old ones, conflicts that nobody has decided.
+
+use cola_ia_core::clock::Timestamp;
+
+use super::{Examination, Finding, Severity};
+
+/// A job that waits longer than this is stuck: nobody works, or not enough.
+const WAITING_LONG_MICROS: i64 = 24 * 3_600 * 1_000_000;
+/// The condition of the index by state: it is repeated, because SQLite uses an index only where it finds its words.
+const BY_STATE: &str = "state NOT IN ('pending', 'done')";
+/// Counting ends here, so that nothing is read for long.
+const COUNTED_MAX: i64 = 100_000;
+
+pub(super) fn waiting(examination: &Examination<'_>, findings: &mut Vec<Finding>) -> rusqlite::Result<()> {
+    let connection = &examination.connection;
+    let now = examination.options.clock.now();
+    let (count, oldest) = counted(connection, &past_lease(), now.as_micros())?;
+    push(findings, Severity::Warning, "jobs_past_lease", count, Some(("oldest_at", oldest)));
+    for (state, severity, code) in [("held", Severity::Warning, "jobs_held"), ("failed", Severity::Note, "jobs_failed")]
+    {
+        let (count, _) = counted(connection, &in_state(state), i64::MAX)?;
+        push(findings, severity, code, count, None);
+    }
+    let (count, oldest) = waiting_long(examination, now)?;
+    push(findings, Severity::Warning, "jobs_waiting", count, Some(("oldest_at", oldest)));
+    Ok(())
+}
+
+fn past_lease() -> String {
+    format!("SELECT lease_until AS at FROM jobs WHERE state = 'running' AND {BY_STATE} AND lease_until < ?1")
+}
+
+fn in_state(state: &str) -> String {
+    format!("SELECT changed_at AS at FROM jobs WHERE state = '{state}' AND {BY_STATE} AND event < ?1")
+}
+
+fn waiting_of(source: i64) -> String {
+    format!("SELECT due_at AS at FROM jobs WHERE state = 'pending' AND source = {source} AND due_at < ?1")
+}
+
+/// Source by source, as the index of due jobs is.
+fn waiting_long(examination: &Examination<'_>, now: Timestamp) -> rusqlite::Result<(i64, Option<i64>)> {
+    let connection = &examination.connection;
+    let sources: Vec<i64> = connection
+        .prepare("SELECT source FROM sources")?
+        .query_map([], |row| row.get(0))?
+        .collect::<rusqlite::Result<_>>()?;
+    let (mut count, mut oldest) = (0, None);
+    for source in sources {
+        let (more, first) = counted(connection, &waiting_of(source), now.as_micros() - WAITING_LONG_MICROS)?;
+        count += more;
+        oldest = [oldest, first].into_iter().flatten().min();
+        if count >= COUNTED_MAX {
+            break;
+        }
+    }
+    Ok((count, oldest))
+}
+
+fn counting(sql: &str) -> String {
+    format!("SELECT count(*), min(at) FROM ({sql} LIMIT {COUNTED_MAX})")
+}
+
+fn counted(connection: &rusqlite::Connection, sql: &str, bound: i64) -> rusqlite::Result<(i64, Option<i64>)> {
+    connection.query_row(&counting(sql), [bound], |row| Ok((row.get(0)?, row.get(1)?)))
+}
+
+fn push(
+    findings: &mut Vec<Finding>,
+    severity: Severity,
+    code: &'static str,
+    count: i64,
+    at: Option<(&'static str, Option<i64>)>,
+) {
+    if count == 0 {
+        return;
+    }
+    let finding = Finding::new(severity, code).number("count", count);
+    findings.push(match at {
+        Some((name, Some(at))) => finding.number(name, at),
+        _ => finding,
+    });
+}
+
+/// Conflicts without a decision, and when the latest came: counted in pieces with the other rows.
+pub(super) fn undecided(count: u64, latest: Option<i64>) -> Option<Finding> {
+    let finding = Finding::new(Severity::Warning, "conflicts_undecided").number("count", count);
+    let finding = match latest {
+        Some(at) => finding.number("latest_at", at),
+        None => finding,
+    };
+    (count > 0).then_some(finding)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nothing_is_counted_by_reading_a_whole_table() {
+        let connection = rusqlite::Connection::open_in_memory().unwrap();
+        for step in crate::sqlite::migrate::MIGRATIONS {
+            connection.execute_batch(step.sql).unwrap();
+        }
+        for sql in [past_lease(), in_state("held"), in_state("failed"), waiting_of(1)] {
+            let mut plan = connection.prepare(&format!("EXPLAIN QUERY PLAN {}", counting(&sql))).unwrap();
+            let steps: Vec<String> =
+                plan.query_map([1], |row| row.get(3)).unwrap().collect::<rusqlite::Result<_>>().unwrap();
+            assert!(steps.iter().any(|step| step.contains("jobs USING")), "{sql}: {steps:?}");
+            assert!(!steps.iter().any(|step| step == "SCAN jobs"), "{sql}: {steps:?}");
+        }
+    }
+}

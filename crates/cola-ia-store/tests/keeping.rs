@@ -873,7 +873,7 @@ fn packed() -> Folder {
     let options = Options { packing: Packing::TINY, ..options() };
     let (store, _) = SqliteStore::open(&folder.store(), &options).unwrap();
     for round in 0..40 {
-        let ids: Vec<String> = (0..1 + round % 9).map(|n| format!("{round}-{n}")).collect();
+        let ids: Vec<String> = (0..=(round % 9)).map(|n| format!("{round}-{n}")).collect();
         enter(&store, &ids.iter().map(String::as_str).collect::<Vec<_>>());
         enter(&store, &["0-0"]);
     }

@@ -7,19 +7,21 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard};
 
 use async_trait::async_trait;
-use cola_ia_core::clock::{Clock, Timestamp};
-use cola_ia_core::event::{Content, Delivery, EventId, Source};
+use cola_ia_core::clock::{Clock, Entropy as _, Timestamp};
+use cola_ia_core::event::{Content, Delivery, EventId, Fingerprint, Source};
 use cola_ia_core::intake::{DeliveryNumber, EventNumber, Intake};
 use cola_ia_core::job::JobState;
 use cola_ia_core::limits::BATCH_MAX_EVENTS;
 use cola_ia_core::store::{
-    Accepted, ConflictView, DeliveryView, ErrorKind, EventHistory, HISTORY_MAX, JobFilter, JobPage, JobSummary, OpId,
-    PageRequest, Preview, Receipt, Store, StoreError,
+    Accepted, ConflictView, DeliveryView, ErrorKind, EventHistory, ExportCursor, ExportPage, HISTORY_MAX, ImportBatch,
+    Imported, JobFilter, JobPage, JobSummary, OpId, PageRequest, Preview, Receipt, Store, StoreError,
 };
 use cola_ia_core::verdict::Verdict;
 
 use crate::clock::{ManualClock, SeededEntropy};
 use crate::harness::{Backend, Failure, Place, RecordedRefusal};
+
+mod export;
 
 /// The kind of store that the model is.
 #[derive(Debug, Clone, Copy, Default)]
@@ -51,7 +53,12 @@ impl ModelMemory {
 }
 
 impl Place for ModelMemory {
-    fn open(&self, clock: ManualClock, _entropy: SeededEntropy) -> Result<Arc<dyn Store>, Failure> {
+    fn open(&self, clock: ManualClock, entropy: SeededEntropy) -> Result<Arc<dyn Store>, Failure> {
+        self.lock().book.namespace.get_or_insert_with(|| {
+            let mut namespace = [0; 16];
+            entropy.fill(&mut namespace);
+            namespace
+        });
         Ok(Arc::new(self.store(Arc::new(clock))))
     }
 
@@ -72,12 +79,14 @@ struct Memory {
     ops: BTreeMap<OpId, Accepted>,
     events: BTreeMap<(Source, EventId), Event>,
     refusals: Vec<RecordedRefusal>,
+    book: export::Book,
 }
 
 #[derive(Debug)]
 struct Event {
     job: JobSummary,
-    content: Content,
+    fingerprint: Fingerprint,
+    text: Option<String>,
     /// By number, which is the place in this vector from 1.
     conflicts: Vec<ConflictView>,
     /// The deliveries after the one that made the event, oldest first.
@@ -86,6 +95,12 @@ struct Event {
 
 impl Memory {
     fn judge(&mut self, member: &Intake, received_at: Timestamp) -> Receipt {
+        let receipt = self.decide(member, received_at);
+        self.book.note(member, &receipt, received_at);
+        receipt
+    }
+
+    fn decide(&mut self, member: &Intake, received_at: Timestamp) -> Receipt {
         self.last_number += 1;
         let number = DeliveryNumber(self.last_number);
         match member {
@@ -115,7 +130,7 @@ impl Memory {
         };
         match self.events.get(&(delivery.source.clone(), delivery.id.clone())) {
             None => Preview::Unknown,
-            Some(event) if event.content == delivery.content => Preview::Known(Verdict::Duplicate),
+            Some(event) if event.fingerprint == delivery.content.fingerprint() => Preview::Known(Verdict::Duplicate),
             Some(_) => Preview::Known(Verdict::Conflict),
         }
     }
@@ -137,11 +152,17 @@ impl Event {
             received_at,
             due_at: Some(received_at),
         };
-        Self { job, content: delivery.content.clone(), conflicts: Vec::new(), later: Vec::new() }
+        Self {
+            job,
+            fingerprint: delivery.content.fingerprint(),
+            text: Some(delivery.content.text().to_owned()),
+            conflicts: Vec::new(),
+            later: Vec::new(),
+        }
     }
 
     fn deliver_again(&mut self, delivery: &Delivery, number: DeliveryNumber, received_at: Timestamp) -> Receipt {
-        let (verdict, conflict, origin) = if delivery.content == self.content {
+        let (verdict, conflict, origin) = if delivery.content.fingerprint() == self.fingerprint {
             (Verdict::Duplicate, None, None)
         } else {
             let conflict = self.count_conflict(&delivery.content, received_at);
@@ -174,8 +195,8 @@ impl Event {
         let duplicates = self.later.iter().filter(|delivery| delivery.verdict == Verdict::Duplicate).count();
         EventHistory {
             job: self.job.clone(),
-            text: Some(self.content.text().to_owned()),
-            fingerprint: self.content.fingerprint(),
+            text: self.text.clone(),
+            fingerprint: self.fingerprint,
             duplicates: duplicates as u64,
             conflicts: self.conflicts.iter().take(HISTORY_MAX).cloned().collect(),
             deliveries: self.later.iter().rev().take(HISTORY_MAX).cloned().collect(),
@@ -197,6 +218,9 @@ impl Store for ModelStore {
                 Err(StoreError::new(ErrorKind::Conflict, "op_reused").with("length", batch.len()))
             };
         }
+        if memory.book.ops.contains_key(&op) {
+            return Err(StoreError::new(ErrorKind::Conflict, "op_reused"));
+        }
         let received_at = self.clock.now();
         let receipts = batch.iter().map(|member| memory.judge(member, received_at)).collect();
         let accepted = Accepted { received_at, receipts };
@@ -214,6 +238,14 @@ impl Store for ModelStore {
         let wanted = |job: &JobSummary| job.id == id && source.as_ref().is_none_or(|source| *source == job.source);
         // The map is sorted by source first.
         Ok(memory.events.values().filter(|event| wanted(&event.job)).map(Event::history).collect())
+    }
+
+    async fn export(&self, cursor: Option<ExportCursor>, limit: u32) -> Result<ExportPage, StoreError> {
+        Ok(self.memory.lock().book.page(cursor, limit))
+    }
+
+    async fn import(&self, op: OpId, batch: Arc<ImportBatch>) -> Result<Imported, StoreError> {
+        export::import(&mut self.memory.lock(), self.clock.now(), op, &batch)
     }
 
     async fn jobs(&self, filter: JobFilter, page: PageRequest) -> Result<JobPage, StoreError> {

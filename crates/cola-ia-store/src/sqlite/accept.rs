@@ -492,7 +492,7 @@ fn sources(connection: &Connection, batch: &[Intake]) -> rusqlite::Result<Vec<i6
 }
 
 /// The row of a source, made where it is new.
-fn source_row(connection: &Connection, name: &str) -> rusqlite::Result<i64> {
+pub(super) fn source_row(connection: &Connection, name: &str) -> rusqlite::Result<i64> {
     connection.prepare_cached("INSERT INTO sources (name) VALUES (?1) ON CONFLICT DO NOTHING")?.execute([name])?;
     connection.prepare_cached("SELECT source FROM sources WHERE name = ?1")?.query_row([name], |row| row.get(0))
 }

@@ -5,17 +5,21 @@
 
 mod accept;
 mod checkpoint;
+mod claim;
 mod connection;
 mod copy;
 mod create;
 mod error;
+mod export;
 mod file;
 pub mod filesystem;
 mod find_events;
+mod import;
 mod jobs;
 mod migrate;
 mod preview;
 mod reader;
+mod records;
 mod row;
 mod rows;
 mod slot;
@@ -32,7 +36,8 @@ use cola_ia_core::clock::{Clock, Entropy, SystemClock, SystemEntropy};
 use cola_ia_core::event::Source;
 use cola_ia_core::intake::Intake;
 use cola_ia_core::store::{
-    Accepted, ErrorKind, EventHistory, JobFilter, JobPage, OpId, PageRequest, Preview, Store, StoreError,
+    Accepted, ErrorKind, EventHistory, ExportCursor, ExportPage, ImportBatch, Imported, JobFilter, JobPage, OpId,
+    PageRequest, Preview, Store, StoreError,
 };
 use rusqlite::Connection;
 
@@ -185,6 +190,12 @@ impl SqliteStore {
         let slots = slots(path, &views)?;
         Ok(Self { writer: None, reader: Reader::start(views, path, slots), path: path.to_owned(), slots })
     }
+
+    fn writer(&self) -> Result<&Writer, StoreError> {
+        self.writer.as_ref().ok_or_else(|| {
+            error::at(&self.path, ErrorKind::Invalid, "store_not_writable").with("cause", "opened for views")
+        })
+    }
 }
 
 /// Settles what only SQLite can tell: waits for a take-over that is under way, and rolls back one that was killed.
@@ -235,10 +246,7 @@ fn refuse_network(path: &Path, options: &Options) -> Result<(), StoreError> {
 #[async_trait]
 impl Store for SqliteStore {
     async fn accept(&self, op: OpId, batch: Arc<Vec<Intake>>) -> Result<Accepted, StoreError> {
-        let Some(writer) = &self.writer else {
-            let cause = "opened for views";
-            return Err(error::at(&self.path, ErrorKind::Invalid, "store_not_writable").with("cause", cause));
-        };
+        let writer = self.writer()?;
         let prepared = Prepared::new(batch, self.slots)?;
         writer.call(prepared.len(), move |scope| accept::accept(scope, op, &prepared)).await
     }
@@ -249,6 +257,16 @@ impl Store for SqliteStore {
 
     async fn find_events(&self, source: Option<Source>, id: String) -> Result<Vec<EventHistory>, StoreError> {
         self.reader.call(move |sight| find_events::find_events(sight, source.as_ref(), &id)).await
+    }
+
+    async fn export(&self, cursor: Option<ExportCursor>, limit: u32) -> Result<ExportPage, StoreError> {
+        self.reader.call(move |sight| export::export(sight, cursor, limit)).await
+    }
+
+    async fn import(&self, op: OpId, batch: Arc<ImportBatch>) -> Result<Imported, StoreError> {
+        let writer = self.writer()?;
+        let prepared = import::Prepared::new(batch)?;
+        writer.call(prepared.len(), move |scope| import::import(scope, op, &prepared)).await
     }
 
     async fn jobs(&self, filter: JobFilter, page: PageRequest) -> Result<JobPage, StoreError> {

@@ -13,7 +13,8 @@ use cola_ia_core::intake::{DeliveryNumber, EventNumber, Intake};
 use cola_ia_core::job::JobState;
 use cola_ia_core::limits::{BATCH_MAX_EVENTS, TEXT_MAX_BYTES_CEILING};
 use cola_ia_core::store::{
-    Accepted, ErrorKind, EventHistory, JobFilter, JobPage, OpId, PageRequest, Preview, Store, StoreError,
+    Accepted, ErrorKind, EventHistory, ExportCursor, ExportPage, ImportBatch, Imported, JobFilter, JobPage, OpId,
+    PageRequest, Preview, Store, StoreError,
 };
 use cola_ia_core::verdict::Verdict;
 use cola_ia_testkit::clock::{ManualClock, SeededEntropy};
@@ -531,6 +532,14 @@ impl Store for Wrong {
             self.spoil_history(event);
         }
         Ok(found)
+    }
+
+    async fn export(&self, cursor: Option<ExportCursor>, limit: u32) -> Result<ExportPage, StoreError> {
+        self.model.export(cursor, limit).await
+    }
+
+    async fn import(&self, op: OpId, batch: Arc<ImportBatch>) -> Result<Imported, StoreError> {
+        self.model.import(op, batch).await
     }
 
     async fn jobs(&self, mut filter: JobFilter, mut page: PageRequest) -> Result<JobPage, StoreError> {

@@ -1,0 +1,674 @@
+//! Export and import: everything survives, nothing is overwritten, twice is once.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use cola_ia_core::clock::Clock as _;
+use cola_ia_core::intake::{Intake, RefusalCode};
+use cola_ia_core::job::JobState;
+use cola_ia_core::store::export::{Contradiction, IMPORT_MAX_RECORDS, ImportBatch, Kind, Outcome, Record, Value};
+use cola_ia_core::store::{ErrorKind, OpId};
+use cola_ia_core::verdict::Verdict;
+
+use super::check::{cases, ensure, ensure_eq, refused, words};
+use crate::events::{delivery, event, event_from, event_type, refusal};
+use crate::harness::{Backend, Failure, Scratch};
+
+cases![
+    an_empty_store_exports_nothing,
+    an_export_says_all_that_was_taken_in,
+    an_export_enters_an_empty_store_and_comes_out_the_same,
+    an_imported_store_answers_as_the_first_one,
+    importing_again_changes_nothing,
+    an_export_grows_and_only_what_is_new_enters,
+    every_event_of_the_start_is_exported_while_new_ones_arrive,
+    a_page_is_about_as_long_as_asked_for,
+    an_export_of_another_namespace_is_refused,
+    an_empty_store_takes_the_namespace_over,
+    what_went_on_here_stays,
+    what_contradicts_is_told_and_nothing_is_overwritten,
+    what_belongs_to_a_contradiction_stays_out,
+    every_kind_enters_and_comes_out_the_same,
+    what_ran_elsewhere_does_not_run_here,
+    what_stands_without_what_it_belongs_to_is_refused_whole,
+    the_same_op_of_an_import_gives_the_first_answer,
+    an_import_longer_than_allowed_is_refused,
+];
+
+/// New ones of two sources, a repeat, two conflicts, refusals.
+fn mixed() -> Vec<Intake> {
+    let typed = Intake::Delivery(cola_ia_core::event::Delivery {
+        event_type: Some(event_type("order.paid")),
+        time: Some(cola_ia_core::clock::Timestamp::from_micros(-5)),
+        ..delivery("z", "b", "\u{1b}[31m \u{202e} \"\\\u{0}".trim_end_matches('\0'))
+    });
+    vec![
+        event("a", "x"),
+        typed,
+        event("a", "x"),
+        event("a", "y"),
+        refusal(RefusalCode::IdMissing, 3),
+        event_from("z", "a", "y"),
+        event("a", "z"),
+        event("a", "y"),
+    ]
+}
+
+fn kinds(records: &[Record]) -> Vec<&'static str> {
+    records.iter().map(|record| record.kind().as_str()).collect()
+}
+
+fn of_kind(records: &[Record], kind: Kind) -> Vec<&Record> {
+    records.iter().filter(|record| record.kind() == kind).collect()
+}
+
+fn an_empty_store_exports_nothing(backend: &dyn Backend) -> Result<(), Failure> {
+    let scratch = Scratch::new(backend)?;
+    ensure_eq!(scratch.export_all(10)?.records, [], "the records");
+    Ok(())
+}
+
+fn an_export_says_all_that_was_taken_in(backend: &dyn Backend) -> Result<(), Failure> {
+    let scratch = Scratch::new(backend)?;
+    let receipts = scratch.accept(mixed())?.receipts;
+    let records = scratch.export_all(1_000)?.records;
+    ensure_eq!(
+        kinds(&records),
+        [
+            "source", "source", "event", "job", "conflict", "conflict", "delivery", "delivery", "delivery", "delivery",
+            "event", "job", "event", "job", "delivery", "counter", "counter", "counter", "counter", "counter"
+        ],
+        "the kinds in order"
+    );
+    let number = |place: usize| Value::Number(receipts[place].number.0);
+    let events = of_kind(&records, Kind::Event);
+    ensure_eq!(events[1].get("number"), &number(1), "the number of an event");
+    ensure_eq!(events[1].text("source"), Some("z"), "the source of an event");
+    ensure_eq!(events[1].text("type"), Some("order.paid"), "the type of an event");
+    ensure_eq!(events[1].number("time"), Some(-5), "the provider's time of an event");
+    let conflicts = of_kind(&records, Kind::Conflict);
+    ensure_eq!((conflicts[0].number("count"), conflicts[0].text("text")), (Some(2), Some("y")), "a conflict");
+    let deliveries = of_kind(&records, Kind::Delivery);
+    ensure_eq!(deliveries[0].get("number"), &number(2), "the number of a delivery");
+    ensure_eq!(deliveries[4].text("code"), Some("id_missing"), "the code of a refused delivery");
+    let counters = of_kind(&records, Kind::Counter);
+    let sum: i64 = counters.iter().filter_map(|counter| counter.number("n")).sum();
+    ensure_eq!(sum, receipts.len() as i64, "the sum of all counters");
+    Ok(())
+}
+
+/// Two stores: one with all of [`mixed`], and what it exports.
+fn exported(backend: &dyn Backend) -> Result<(Scratch, ImportBatch), Failure> {
+    let scratch = Scratch::new(backend)?;
+    scratch.accept(mixed())?;
+    scratch.clock().advance(7_000_000);
+    scratch.accept(vec![event("b", "x"), event("a", "z"), event_from("z", "b", "q")])?;
+    let all = scratch.export_all(3)?;
+    Ok((scratch, all))
+}
+
+fn an_export_enters_an_empty_store_and_comes_out_the_same(backend: &dyn Backend) -> Result<(), Failure> {
+    let (first, all) = exported(backend)?;
+    ensure_eq!(first.export_all(1_000)?, all, "the same export in long pages");
+    let mut second = Scratch::new(backend)?;
+    let outcomes = second.import(all.namespace, &all.records)?;
+    let odd: Vec<_> = outcomes
+        .iter()
+        .zip(&all.records)
+        .filter(|(outcome, record)| {
+            // Sums of what just entered are there already.
+            !(**outcome == Outcome::Entered || record.kind() == Kind::Counter && **outcome == Outcome::Same)
+        })
+        .collect();
+    ensure!(odd.is_empty(), "did not enter: {odd:?}");
+    ensure_eq!(second.export_all(4)?, all, "the export of the second store");
+    second.reopen()?;
+    ensure_eq!(second.export_all(1_000)?, all, "the export of the second store, after a reopen");
+    Ok(())
+}
+
+fn an_imported_store_answers_as_the_first_one(backend: &dyn Backend) -> Result<(), Failure> {
+    let (first, all) = exported(backend)?;
+    let second = Scratch::new(backend)?;
+    second.import(all.namespace, &all.records)?;
+    ensure_eq!(second.all_jobs()?, first.all_jobs()?, "the jobs");
+    ensure_eq!(second.find_one("a").map_err(|_| ()), first.find_one("a").map_err(|_| ()), "an id of two sources");
+    ensure_eq!(second.find(None, "a")?, first.find(None, "a")?, "the histories");
+    ensure_eq!(second.refusals()?, first.refusals()?, "the refusals");
+    let again = vec![event("a", "x"), event("a", "y"), event("a", "new"), event("c", "x"), event_from("z", "b", "q")];
+    ensure_eq!(second.preview(again.clone())?, first.preview(again.clone())?, "previews");
+    let accepted = second.accept(again)?;
+    ensure_eq!(words(&accepted), "duplicate conflict#1 conflict#3 new conflict#1", "the verdicts");
+    let highest = all.records.iter().filter_map(|record| match record.kind() {
+        Kind::Event | Kind::Delivery => record.number("number"),
+        _ => None,
+    });
+    let highest = highest.max().unwrap_or_default();
+    ensure!(
+        accepted.receipts.iter().all(|receipt| receipt.number.0 > highest),
+        "a number was given again: {accepted:?}"
+    );
+    Ok(())
+}
+
+fn importing_again_changes_nothing(backend: &dyn Backend) -> Result<(), Failure> {
+    let (first, all) = exported(backend)?;
+    let second = Scratch::new(backend)?;
+    second.import(all.namespace, &all.records)?;
+    for (name, store) in [("where it came from", &first), ("where it entered", &second)] {
+        for record in 0..2 {
+            let outcomes = store.import(all.namespace, &all.records)?;
+            ensure!(outcomes.iter().all(|outcome| *outcome == Outcome::Same), "{name}, {record}: {outcomes:?}");
+            ensure_eq!(store.export_all(100)?, all, "the export of the store {name}");
+        }
+    }
+    Ok(())
+}
+
+fn an_export_grows_and_only_what_is_new_enters(backend: &dyn Backend) -> Result<(), Failure> {
+    let (first, all) = exported(backend)?;
+    let second = Scratch::new(backend)?;
+    second.import(all.namespace, &all.records)?;
+    first.accept(vec![event("later", "x"), event("b", "x"), event("c", "y")])?;
+    let grown = first.export_all(100)?;
+    let outcomes = second.import(grown.namespace, &grown.records)?;
+    let new: Vec<_> =
+        grown.records.iter().zip(&outcomes).filter(|(_, outcome)| **outcome == Outcome::Entered).collect();
+    let new: Vec<_> = new.iter().map(|(record, _)| record.kind().as_str()).collect();
+    ensure_eq!(new, ["delivery", "event", "job", "event", "job"], "what entered");
+    ensure_eq!(second.export_all(100)?, grown, "the export of the second store");
+    Ok(())
+}
+
+fn every_event_of_the_start_is_exported_while_new_ones_arrive(backend: &dyn Backend) -> Result<(), Failure> {
+    let scratch = Scratch::new(backend)?;
+    let ids: Vec<String> = (0..20).map(|number| number.to_string()).collect();
+    scratch.accept(ids.iter().map(|id| event(id, "x")).collect())?;
+    let mut page = scratch.export(None, 3)?;
+    let (mut records, mut rounds) = (page.records, 0);
+    while let Some(cursor) = page.next {
+        rounds += 1;
+        // New ones, and more about the first and the last of the old ones.
+        scratch.accept(vec![
+            event(&format!("new {rounds}"), "x"),
+            event("0", "x"),
+            event("19", &rounds.to_string()),
+        ])?;
+        page = scratch.export(Some(cursor), 3)?;
+        records.append(&mut page.records);
+    }
+    ensure!(rounds > 5, "only {rounds} pages");
+    let found: Vec<_> = of_kind(&records, Kind::Event).iter().filter_map(|record| record.text("id")).collect();
+    ensure_eq!(found, ids, "the events of the start, in order, and no other");
+    // What belongs to an event is told as it was at one moment.
+    let last = of_kind(&records, Kind::Conflict);
+    let counted: i64 = last.iter().filter_map(|conflict| conflict.number("count")).sum();
+    let told =
+        of_kind(&records, Kind::Delivery).iter().filter(|record| record.text("verdict") == Some("conflict")).count();
+    ensure_eq!(counted, told as i64, "deliveries of the conflicts that are told");
+    let numbers: Vec<_> = of_kind(&records, Kind::Delivery).iter().map(|record| record.number("number")).collect();
+    ensure_eq!(numbers.iter().collect::<BTreeSet<_>>().len(), numbers.len(), "no delivery is told twice");
+    let other = Scratch::new(backend)?;
+    let outcomes = other.import(scratch.export(None, 1)?.head.namespace, &records)?;
+    ensure!(!outcomes.iter().any(|outcome| matches!(outcome, Outcome::Contradicts(_))), "{outcomes:?}");
+    ensure_eq!(other.all_jobs()?.len(), 20, "the jobs elsewhere");
+    Ok(())
+}
+
+fn a_page_is_about_as_long_as_asked_for(backend: &dyn Backend) -> Result<(), Failure> {
+    let scratch = Scratch::new(backend)?;
+    scratch.accept((0..100).map(|number| event(&number.to_string(), "x")).collect())?;
+    for limit in [0, 1, 7, 50] {
+        let mut cursor = None;
+        loop {
+            let page = scratch.export(cursor, limit)?;
+            // An event comes with its job.
+            ensure!(page.records.len() <= limit.max(1) as usize + 1, "{} records of {limit}", page.records.len());
+            cursor = page.next;
+            if cursor.is_none() {
+                break;
+            }
+        }
+    }
+    Ok(())
+}
+
+/// No store has this namespace by chance.
+const OTHER: [u8; 16] = *b"another namespac";
+
+fn an_export_of_another_namespace_is_refused(backend: &dyn Backend) -> Result<(), Failure> {
+    let (_, all) = exported(backend)?;
+    for content in [event("a", "x"), refusal(RefusalCode::IdMissing, 1)] {
+        let scratch = Scratch::new(backend)?;
+        scratch.accept(vec![content])?;
+        let before = scratch.export_all(10)?;
+        let batch = Arc::new(ImportBatch { namespace: OTHER, records: all.records.clone() });
+        let answer = scratch.import_as(scratch.op(), &batch);
+        refused("an import of another namespace", answer, ErrorKind::Conflict, "import_other_namespace")?;
+        ensure_eq!(scratch.export_all(10)?, before, "the export afterwards");
+    }
+    Ok(())
+}
+
+fn an_empty_store_takes_the_namespace_over(backend: &dyn Backend) -> Result<(), Failure> {
+    let (_, all) = exported(backend)?;
+    let mut scratch = Scratch::new(backend)?;
+    ensure!(scratch.export(None, 1)?.head.namespace != OTHER, "another namespace than that of the test");
+    scratch.import(OTHER, &all.records[..2])?;
+    scratch.reopen()?;
+    ensure_eq!(scratch.export(None, 1)?.head.namespace, OTHER, "the namespace");
+    let outcomes = scratch.import(OTHER, &all.records)?;
+    ensure!(!outcomes.iter().any(|outcome| matches!(outcome, Outcome::Contradicts(_))), "{outcomes:?}");
+    let answer = scratch.import_as(scratch.op(), &Arc::new(all));
+    refused("an import of the namespace before", answer, ErrorKind::Conflict, "import_other_namespace")
+}
+
+fn what_went_on_here_stays(backend: &dyn Backend) -> Result<(), Failure> {
+    let (first, all) = exported(backend)?;
+    first.clock().advance(1_000_000);
+    first.accept(vec![event("a", "y"), event("c", "x")])?;
+    let before = first.export_all(100)?;
+    let outcomes = first.import(all.namespace, &all.records)?;
+    let kept = all.records.iter().zip(&outcomes).filter(|(_, outcome)| **outcome != Outcome::Same);
+    let kept: Vec<_> = kept.map(|(record, outcome)| (record.kind(), *outcome)).collect();
+    let expected = [(Kind::Conflict, Outcome::Kept), (Kind::Counter, Outcome::Kept), (Kind::Counter, Outcome::Kept)];
+    ensure_eq!(kept, expected, "what differs");
+    ensure_eq!(first.export_all(100)?, before, "the export afterwards");
+    Ok(())
+}
+
+/// The first record of this kind.
+fn first_of(records: &[Record], kind: Kind) -> Result<&Record, Failure> {
+    records.iter().find(|record| record.kind() == kind).ok_or_else(|| format!("no {kind:?}").into())
+}
+
+fn what_contradicts_is_told_and_nothing_is_overwritten(backend: &dyn Backend) -> Result<(), Failure> {
+    use Contradiction::{Differs, IdentityTaken, NumberTaken, Older};
+    let (scratch, all) = exported(backend)?;
+    let event = first_of(&all.records, Kind::Event)?;
+    let job = first_of(&all.records, Kind::Job)?;
+    let conflict = first_of(&all.records, Kind::Conflict)?;
+    let delivery = first_of(&all.records, Kind::Delivery)?;
+    let free = Value::Number(1_000_000);
+    let text = |text: &str| Value::Text(text.to_owned());
+    let taken = delivery.get("number").clone();
+    let job_of = |number: &Value| job.clone().with("event", number.clone());
+    let last = |records: Vec<Record>| -> Result<Outcome, Failure> {
+        Ok(*scratch.import(all.namespace, &records)?.last().ok_or("no outcome")?)
+    };
+    let cases = [
+        ("another id", vec![event.clone().with("id", text("other"))], Differs),
+        ("another content", vec![event.clone().with("fingerprint", Value::Bytes(vec![7; 32]))], Differs),
+        (
+            "an older conflict here",
+            vec![event.clone(), conflict.clone().with("last_at", Value::Number(i64::MAX))],
+            Older,
+        ),
+        ("an older job here", vec![event.clone(), job.clone().with("changed_at", Value::Number(0))], Older),
+        ("another verdict", vec![event.clone(), delivery.clone().with("verdict", text("conflict"))], Differs),
+        (
+            "a delivery with an event's number",
+            vec![event.clone(), delivery.clone().with("number", event.get("number").clone())],
+            NumberTaken,
+        ),
+        (
+            "a conflict of a content that is known",
+            vec![event.clone(), conflict.clone().with("number", Value::Number(9))],
+            NumberTaken,
+        ),
+    ];
+    let before = scratch.export_all(100)?;
+    for (name, records, expected) in cases {
+        ensure_eq!(last(records)?, Outcome::Contradicts(expected), "{name}");
+        ensure_eq!(scratch.export_all(100)?, before, "the export after {name}");
+    }
+    for (name, number, id, expected) in [
+        ("an identity with another number", &free, event.get("id").clone(), IdentityTaken),
+        ("an event with a delivery's number", &taken, text("unheard of"), NumberTaken),
+    ] {
+        let records = [event.clone().with("number", number.clone()).with("id", id), job_of(number)];
+        let outcomes = scratch.import(all.namespace, &records)?;
+        let expected = [Outcome::Contradicts(expected), Outcome::Contradicts(Contradiction::Belongs)];
+        ensure_eq!(outcomes, expected, "{name}");
+        ensure_eq!(scratch.export_all(100)?, before, "the export after {name}");
+    }
+    Ok(())
+}
+
+fn what_belongs_to_a_contradiction_stays_out(backend: &dyn Backend) -> Result<(), Failure> {
+    let (_, all) = exported(backend)?;
+    let other = Scratch::new(backend)?;
+    // The same numbers for another identity: a store that went another way.
+    other.import(all.namespace, &[])?;
+    other.accept(vec![event("quite", "another")])?;
+    let before = other.find_one("quite")?;
+    let outcomes = other.import(all.namespace, &all.records)?;
+    let event = first_of(&all.records, Kind::Event)?.event();
+    for (record, outcome) in all.records.iter().zip(outcomes) {
+        let expected = match record.kind() {
+            _ if record.event().is_none() || record.event() != event => continue,
+            Kind::Event => Outcome::Contradicts(Contradiction::Differs),
+            _ => Outcome::Contradicts(Contradiction::Belongs),
+        };
+        ensure_eq!(outcome, expected, "{record:?}");
+    }
+    ensure_eq!(other.find_one("quite")?, before, "the event that was there");
+    Ok(())
+}
+
+/// One event with something of every kind, in this state of its job.
+fn everything(event: i64, state: &str, effect_state: &str, is_open: bool) -> Vec<Record> {
+    let n = Value::Number;
+    let t = |text: &str| Value::Text(text.to_owned());
+    let b = |byte: u8, length: usize| Value::Bytes(vec![byte; length]);
+    let null = Value::Null;
+    let mark = event as u8;
+    let record = |kind, values| Record::new(kind, values).expect("a record of its shape");
+    let ended = |value: Value| if is_open { Value::Null } else { value };
+    let leased = |value: Value| if state == "running" { value } else { Value::Null };
+    vec![
+        record(
+            Kind::Event,
+            vec![n(event), t("web"), t(&format!("id {event}")), b(mark, 32), n(1), n(2), t("type"), null.clone()],
+        ),
+        record(
+            Kind::Job,
+            vec![
+                n(event),
+                t(state),
+                n(10),
+                n(2),
+                n(3),
+                n(1),
+                t("a reason"),
+                leased(b(1, 16)),
+                leased(n(50)),
+                leased(t("worker")),
+                n(20),
+                t("resource"),
+                t("{\"a\":1}"),
+            ],
+        ),
+        record(Kind::Revision, vec![n(event), n(2), b(mark + 1, 32), n(8), n(1), t("second")]),
+        record(
+            Kind::Attempt,
+            vec![
+                n(100 + event),
+                n(event),
+                n(1),
+                n(1),
+                b(mark, 16),
+                t("worker"),
+                n(5),
+                n(6),
+                t("error"),
+                n(65),
+                n(9),
+                t("class"),
+                t("error \u{1b}"),
+                n(7),
+                n(8),
+                n(9),
+                t("model"),
+                t("late"),
+                b(b'o', 3),
+                b(0xff, 3),
+            ],
+        ),
+        record(
+            Kind::Attempt,
+            vec![
+                n(200 + event),
+                n(event),
+                n(2),
+                n(1),
+                b(mark + 100, 16),
+                t("worker"),
+                n(7),
+                ended(n(8)),
+                ended(t("done")),
+                null.clone(),
+                null.clone(),
+                null.clone(),
+                null.clone(),
+                null.clone(),
+                null.clone(),
+                null.clone(),
+                null.clone(),
+                null.clone(),
+                null.clone(),
+                null.clone(),
+            ],
+        ),
+        record(
+            Kind::Effect,
+            vec![
+                n(300 + event),
+                n(event),
+                n(2),
+                t("publish"),
+                t(&format!("key {event}")),
+                t(effect_state),
+                n(60),
+                n(1),
+                n(61),
+                t("retry"),
+                n(62),
+                n(9),
+                n(11),
+                t("a reason"),
+                t("resource"),
+                n(63),
+                t("{}"),
+            ],
+        ),
+        record(
+            Kind::EffectTry,
+            vec![
+                n(300 + event),
+                n(1),
+                b(mark, 8),
+                n(200 + event),
+                b(9, 4),
+                n(9),
+                n(10),
+                n(11),
+                n(i64::from(is_open)),
+                ended(t("done")),
+                n(64),
+            ],
+        ),
+        record(
+            Kind::Conflict,
+            vec![
+                n(event),
+                n(1),
+                b(mark + 1, 32),
+                n(3),
+                n(4),
+                n(5),
+                n(6),
+                t("type"),
+                t("accept"),
+                n(8),
+                t("a note"),
+                t("second"),
+            ],
+        ),
+        record(
+            Kind::Delivery,
+            vec![
+                n(400 + event),
+                n(event),
+                t("web"),
+                t("conflict"),
+                n(3),
+                n(6),
+                t("type"),
+                n(1),
+                null.clone(),
+                null.clone(),
+                t("-:1"),
+                n(1),
+            ],
+        ),
+    ]
+}
+
+fn every_kind_enters_and_comes_out_the_same(backend: &dyn Backend) -> Result<(), Failure> {
+    let mut records = vec![Record::new(Kind::Source, vec![Value::Text("web".into())])?];
+    for (event, state) in (1..).zip(JobState::ALL.into_iter().filter(|state| *state != JobState::Running)) {
+        records.extend(everything(event, state.as_str(), "held", false));
+    }
+    let counter = |name: &str, n| {
+        Record::new(Kind::Counter, vec![Value::Text("web".into()), Value::Text(name.into()), Value::Number(n)])
+    };
+    // More than the rows say: some were pruned.
+    records.extend([counter("conflict", 7)?, counter("new", 5)?]);
+    let mut scratch = Scratch::new(backend)?;
+    let outcomes = scratch.import(OTHER, &records)?;
+    ensure!(!outcomes.iter().any(|outcome| matches!(outcome, Outcome::Contradicts(_))), "{outcomes:?}");
+    ensure_eq!(scratch.export_all(3)?.records, records, "what comes out");
+    let outcomes = scratch.import(OTHER, &records)?;
+    ensure!(outcomes.iter().all(|outcome| *outcome == Outcome::Same), "the second time: {outcomes:?}");
+    scratch.reopen()?;
+    ensure_eq!(scratch.export_all(1_000)?.records, records, "what comes out after a reopen");
+    // A field that never changes contradicts, whatever kind it is of.
+    for index in 1..10 {
+        let record = &records[index];
+        let other = match record.kind() {
+            Kind::Revision => record.clone().with("accepted_at", Value::Number(77)),
+            Kind::Attempt => record.clone().with("worker", Value::Text("another".into())),
+            Kind::Effect => record.clone().with("key", Value::Text("another".into())),
+            Kind::EffectTry => record.clone().with("deadline", Value::Number(77)),
+            _ => continue,
+        };
+        let mut changed = records[..index].to_vec();
+        changed.push(other);
+        let outcome = scratch.import(OTHER, &changed)?.pop();
+        ensure_eq!(outcome, Some(Outcome::Contradicts(Contradiction::Differs)), "another {:?}", record.kind());
+    }
+    // Keys that only one may have.
+    for (kind, number, key) in [(Kind::Attempt, "attempt", "lease"), (Kind::Effect, "effect", "key")] {
+        let of = |event: i64| everything(event, "done", "done", false).into_iter().find(|record| record.kind() == kind);
+        let (Some(first), Some(second)) = (of(1), of(2)) else { return Err("no such record".into()) };
+        let thief = first.with(number, Value::Number(999)).with(key, second.get(key).clone());
+        let outcome = scratch.import(OTHER, &[records[1].clone(), thief])?.pop();
+        ensure_eq!(outcome, Some(Outcome::Contradicts(Contradiction::NumberTaken)), "a {key} that is taken");
+    }
+    ensure_eq!(scratch.export_all(3)?.records, records, "what comes out in the end");
+    Ok(())
+}
+
+fn what_ran_elsewhere_does_not_run_here(backend: &dyn Backend) -> Result<(), Failure> {
+    let scratch = Scratch::new(backend)?;
+    let mut records = vec![Record::new(Kind::Source, vec![Value::Text("web".into())])?];
+    records.extend(everything(1, "running", "intended", true));
+    scratch.import(OTHER, &records)?;
+    let now = Value::Number(scratch.clock().now().as_micros());
+    let word = |word: &str| Value::Text(word.to_owned());
+    let expected: Vec<Record> = records
+        .iter()
+        .map(|record| match record.kind() {
+            Kind::Job => record
+                .clone()
+                .with("state", word("pending"))
+                .with("due_at", now.clone())
+                .with("changed_at", now.clone())
+                .with("lease", Value::Null)
+                .with("lease_until", Value::Null)
+                .with("worker", Value::Null),
+            Kind::Attempt if record.number("ended_at").is_none() => {
+                record.clone().with("ended_at", now.clone()).with("outcome", word("lease_lost"))
+            }
+            Kind::Effect => record
+                .clone()
+                .with("state", word("unknown"))
+                .with("reason", word("imported"))
+                .with("changed_at", now.clone()),
+            _ => record.clone(),
+        })
+        .collect();
+    let all = scratch.export_all(100)?.records;
+    ensure_eq!(&all[..records.len()], &expected[..], "what entered");
+    // The clock stands still or steps back: what is here is the later one all the same.
+    scratch.clock().advance(-1_000_000_000_000);
+    let outcomes = scratch.import(OTHER, &records)?;
+    let is_kept = |record: &Record| match record.kind() {
+        Kind::Job | Kind::Effect => true,
+        Kind::Attempt => record.number("ended_at").is_none(),
+        _ => false,
+    };
+    for (record, outcome) in records.iter().zip(outcomes) {
+        ensure_eq!(outcome, if is_kept(record) { Outcome::Kept } else { Outcome::Same }, "again: {record:?}");
+    }
+    ensure_eq!(scratch.export_all(100)?.records, all, "what comes out after the second time");
+    Ok(())
+}
+
+fn what_stands_without_what_it_belongs_to_is_refused_whole(backend: &dyn Backend) -> Result<(), Failure> {
+    let scratch = Scratch::new(backend)?;
+    let (first, second) = (everything(1, "done", "done", false), everything(2, "done", "done", false));
+    let without = |kind: Kind| first.iter().filter(|record| record.kind() != kind).cloned().collect::<Vec<_>>();
+    let mut mixed_up = first.clone();
+    mixed_up.push(second[8].clone());
+    let cases = [
+        ("an event alone", first[..1].to_vec()),
+        ("an event with another's job", vec![first[0].clone(), second[1].clone()]),
+        ("no event", without(Kind::Event)),
+        ("no effect for its try", without(Kind::Effect)),
+        ("another event's delivery", mixed_up),
+    ];
+    for (name, records) in cases {
+        let answer = scratch.import_as(scratch.op(), &Arc::new(ImportBatch { namespace: OTHER, records }));
+        refused(name, answer, ErrorKind::Invalid, "import_out_of_order")?;
+        ensure_eq!(scratch.export_all(10)?.records, [], "the export after {name}");
+        ensure!(scratch.export(None, 1)?.head.namespace != OTHER, "the namespace was taken over by {name}");
+    }
+    // What is left of an event comes behind its record, without the job's.
+    scratch.import(OTHER, &first[..7])?;
+    let rest: Vec<Record> = [0, 7, 8].map(|index| first[index].clone()).into();
+    let outcomes = scratch.import(OTHER, &rest)?;
+    ensure_eq!(outcomes, [Outcome::Same, Outcome::Entered, Outcome::Entered], "the rest of an event");
+    Ok(())
+}
+
+fn the_same_op_of_an_import_gives_the_first_answer(backend: &dyn Backend) -> Result<(), Failure> {
+    let (_, all) = exported(backend)?;
+    let mut scratch = Scratch::new(backend)?;
+    let op = scratch.op();
+    let batch = Arc::new(all);
+    let first = scratch.import_as(op, &batch)?;
+    let before = scratch.export_all(100)?;
+    for _ in 0..2 {
+        ensure_eq!(scratch.import_as(op, &batch)?, first, "the answer");
+        scratch.reopen()?;
+    }
+    ensure_eq!(scratch.export_all(100)?, before, "the export afterwards");
+    let mut shorter = (*batch).clone();
+    shorter.records.pop();
+    let answer = scratch.import_as(op, &Arc::new(shorter));
+    refused("the op with another batch", answer, ErrorKind::Conflict, "op_reused")?;
+    let answer = scratch.accept_as(op, &Arc::new(vec![event("n", "x")]));
+    refused("the op of an import for a batch of events", answer, ErrorKind::Conflict, "op_reused")?;
+    let accepted: OpId = scratch.op();
+    let verdict = scratch.accept_as(accepted, &Arc::new(vec![event("n", "x")]))?.receipts[0].verdict;
+    ensure_eq!(verdict, Verdict::New, "an event under another op");
+    let answer = scratch.import_as(accepted, &batch);
+    refused("the op of a batch of events for an import", answer, ErrorKind::Conflict, "op_reused")
+}
+
+fn an_import_longer_than_allowed_is_refused(backend: &dyn Backend) -> Result<(), Failure> {
+    let scratch = Scratch::new(backend)?;
+    let source = Record::new(Kind::Source, vec![Value::Text("web".into())])?;
+    let batch = |length| Arc::new(ImportBatch { namespace: OTHER, records: vec![source.clone(); length] });
+    let answer = scratch.import_as(scratch.op(), &batch(IMPORT_MAX_RECORDS + 1));
+    refused("one more than allowed", answer, ErrorKind::Invalid, "batch_too_long")?;
+    ensure_eq!(scratch.export_all(10)?.records, [], "the export afterwards");
+    ensure_eq!(
+        scratch.import_as(scratch.op(), &batch(IMPORT_MAX_RECORDS))?.outcomes.len(),
+        IMPORT_MAX_RECORDS,
+        "outcomes"
+    );
+    Ok(())
+}

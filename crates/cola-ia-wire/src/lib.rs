@@ -13,10 +13,16 @@
 
 mod add;
 mod config;
+mod export;
+mod import;
 mod jobs;
 
 pub use add::{Entered, Refused};
 pub use config::SettingLine;
+pub use export::{
+    EXPORT_FORMAT, ExportCounts, ExportHeader, ExportLine, LINE_FAULTS, LineFault, push_export_line, read_export_line,
+};
+pub use import::{ImportKind, ImportTold};
 pub use jobs::{Conflict, Delivery, Event, Job};
 
 /// The version of every shape here, its field `v`.

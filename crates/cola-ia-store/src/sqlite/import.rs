@@ -193,7 +193,8 @@ struct Entering<'c> {
     names: Names<'c>,
     statements: HashMap<Kind, Statements>,
     event: Option<Parent>,
-    effect: Option<Parent>,
+    /// The effects of this event in this batch, by number; those that contradict have no source.
+    effects: HashMap<i64, Option<i64>>,
     /// What entered, for the counters: by source, counter and instant.
     tally: BTreeMap<(Option<i64>, String, i64), i64>,
     an_event_entered: bool,
@@ -237,7 +238,7 @@ impl<'c> Entering<'c> {
             names: Names::new(connection),
             statements: tables.map(|kind| (kind, Statements::of(kind))).collect(),
             event: None,
-            effect: None,
+            effects: HashMap::new(),
             tally: BTreeMap::new(),
             an_event_entered: false,
         }
@@ -249,7 +250,8 @@ impl<'c> Entering<'c> {
             Kind::Event => self.event(record, next),
             Kind::Counter => Ok(self.counter(record)?),
             Kind::EffectTry => {
-                let parent = self.effect.filter(|effect| Some(effect.number) == record.number("effect"));
+                let effect = record.number("effect").unwrap_or_default();
+                let parent = self.effects.get(&effect).map(|source| Parent { number: effect, source: *source });
                 self.child(record, parent)
             }
             Kind::Delivery if record.event().is_none() => self.delivery(record),
@@ -262,7 +264,7 @@ impl<'c> Entering<'c> {
                 if kind == Kind::Effect {
                     let source = parent.and_then(|parent| parent.source);
                     let source = source.filter(|_| !matches!(outcome, Outcome::Contradicts(_)));
-                    self.effect = record.number("effect").map(|number| Parent { number, source });
+                    self.effects.insert(record.number("effect").unwrap_or_default(), source);
                 }
                 Ok(outcome)
             }
@@ -289,7 +291,7 @@ impl<'c> Entering<'c> {
             return Err(Stopped::OutOfOrder);
         };
         let source = source_row(self.connection, name)?;
-        self.effect = None;
+        self.effects.clear();
         let there = self.by_key(record)?;
         let outcome = if let Some(there) = there {
             record.against(&there)

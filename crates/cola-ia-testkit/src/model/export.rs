@@ -358,14 +358,11 @@ fn belongs_to(record: &Record) -> Option<(Kind, Option<i64>)> {
     }
 }
 
-/// What belongs to something stands behind it, with nothing else of its kind between.
+/// What belongs to something stands behind it, with no other event between.
 fn check_order(book: &Book, records: &[Record]) -> Result<(), StoreError> {
-    let mut last: BTreeMap<Kind, Option<i64>> = BTreeMap::new();
+    let mut parents: BTreeSet<(Kind, Option<i64>)> = BTreeSet::new();
     for (index, record) in records.iter().enumerate() {
-        let stands = match belongs_to(record) {
-            None => true,
-            Some((kind, parent)) => last.get(&kind) == Some(&parent),
-        };
+        let stands = belongs_to(record).is_none_or(|parent| parents.contains(&parent));
         let next = records.get(index + 1);
         let is_alone = record.kind() == Kind::Event
             && would_enter(book, record)
@@ -374,11 +371,8 @@ fn check_order(book: &Book, records: &[Record]) -> Result<(), StoreError> {
             return Err(StoreError::new(ErrorKind::Invalid, "import_out_of_order"));
         }
         match record.kind() {
-            Kind::Event => {
-                last.remove(&Kind::Effect);
-                last.insert(Kind::Event, record.number("number"));
-            }
-            Kind::Effect => drop(last.insert(Kind::Effect, record.number("effect"))),
+            Kind::Event => parents = BTreeSet::from([(Kind::Event, record.number("number"))]),
+            Kind::Effect => drop(parents.insert((Kind::Effect, record.number("effect")))),
             _ => {}
         }
     }

@@ -59,7 +59,7 @@ pub enum ExportLine {
 pub struct LineFault {
     /// The reason.
     pub code: &'static str,
-    /// The field or the word that it is about; may be empty.
+    /// The field or the word that it is about, or the byte of the line at which it ends to be JSON; may be empty.
     pub detail: String,
 }
 
@@ -204,7 +204,8 @@ impl Members {
 /// # Errors
 /// What is wrong with it.
 pub fn read_export_line(line: &[u8]) -> Result<ExportLine, LineFault> {
-    let mut members: Members = serde_json::from_slice(line).map_err(|cause| fault("export_json", cause.to_string()))?;
+    let mut members: Members =
+        serde_json::from_slice(line).map_err(|cause| fault("export_json", cause.column().to_string()))?;
     let mut names: Vec<&str> = members.0.iter().map(|(name, _)| name.as_str()).collect();
     names.sort_unstable();
     if let Some(twice) = names.windows(2).find(|pair| pair[0] == pair[1]) {

@@ -9,22 +9,21 @@ use cola_ia_store::sqlite::Patience;
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM, SIGXFSZ};
 use signal_hook::iterator::Signals;
 
-use super::queue::Queue;
 use crate::cli::{Exit, Session};
 use crate::lang::Message;
 
 /// Whether somebody asked to stop.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Interrupt(Arc<AtomicBool>);
+pub(crate) struct Interrupt(Arc<AtomicBool>);
 
 impl Interrupt {
-    /// Listens from now on. The first signal ends the queue.
+    /// Listens from now on. The first signal calls `stop`.
     ///
     /// # Errors
     /// What the operating system says.
-    pub(super) fn listen(queue: &Arc<Queue>) -> io::Result<Self> {
+    pub(crate) fn listen(stop: impl Fn() + Send + 'static) -> io::Result<Self> {
         let interrupt = Self::default();
-        let (asked, queue) = (interrupt.clone(), Arc::clone(queue));
+        let asked = interrupt.clone();
         let mut signals = Signals::new([SIGINT, SIGTERM, SIGHUP])?;
         // Beyond a limit on file sizes a write is to fail, with a message, and not to kill.
         signal_hook::flag::register(SIGXFSZ, Arc::default())?;
@@ -34,14 +33,14 @@ impl Interrupt {
                     // A commit in flight is the store's own business: it is whole or it is not there.
                     std::process::exit(Exit::Interrupted.code().into());
                 }
-                queue.stop();
+                stop();
             }
         })?;
         Ok(interrupt)
     }
 
     /// Whether a signal came.
-    pub(super) fn came(&self) -> bool {
+    pub(crate) fn came(&self) -> bool {
         self.0.load(Ordering::SeqCst)
     }
 }
@@ -51,14 +50,14 @@ const FIRST_WORD: Duration = Duration::from_secs(2);
 const NEXT_WORD: Duration = Duration::from_secs(10);
 
 /// Says that a lock is waited for, and stops waiting at an interrupt.
-pub(super) struct LockWait {
+pub(crate) struct LockWait {
     interrupt: Interrupt,
     session: Session,
     said: std::sync::Mutex<Option<Instant>>,
 }
 
 impl LockWait {
-    pub(super) fn new(interrupt: Interrupt, session: Session) -> Self {
+    pub(crate) fn new(interrupt: Interrupt, session: Session) -> Self {
         Self { interrupt, session, said: std::sync::Mutex::default() }
     }
 }

@@ -4,8 +4,8 @@
 //! store's own writes. They meet in a queue (`queue.rs`) that holds one batch, and in a channel that holds none.
 
 mod gate;
-mod inputs;
-mod interrupt;
+pub(crate) mod inputs;
+pub(crate) mod interrupt;
 mod progress;
 mod queue;
 mod read;
@@ -37,8 +37,11 @@ use read::Reading;
 pub fn run(session: &Session, options: &AddOptions, settings: &Settings) -> Result<Exit, Problem> {
     let size = inputs::check(&options.inputs, &settings.db, options.rejects.as_deref())?;
     let queue = Arc::new(Queue::default());
-    let interrupt =
-        Interrupt::listen(&queue).map_err(|cause| Problem::failed(Message::new("signals-failed").caused_by(&cause)))?;
+    let interrupt = Interrupt::listen({
+        let queue = Arc::clone(&queue);
+        move || queue.stop()
+    })
+    .map_err(|cause| Problem::failed(Message::new("signals-failed").caused_by(&cause)))?;
     let patience = Arc::new(LockWait::new(interrupt.clone(), session.clone()));
     let store_options = Options { patience, ..crate::store::options(settings) };
     let (gate, opened) = open(options, settings, &store_options).map_err(|error| Problem::from_store(&error))?;

@@ -16,6 +16,8 @@ use cola_ia_core::verdict::Verdict;
 
 use super::Problem;
 use super::add::{AddOptions, Input};
+use super::export::ExportOptions;
+use super::import::ImportOptions;
 use super::jobs::JobsOptions;
 use super::show::ShowOptions;
 use crate::config::{Flags, nearest};
@@ -46,6 +48,10 @@ pub enum Command {
     Jobs(JobsOptions),
     /// `show`
     Show(ShowOptions),
+    /// `export`
+    Export(ExportOptions),
+    /// `import`
+    Import(ImportOptions),
     /// `config show`
     ConfigShow {
         /// `--origin`
@@ -98,6 +104,8 @@ pub fn command(lang: &Lang) -> Clap {
         .subcommand(make.add())
         .subcommand(make.jobs())
         .subcommand(make.show())
+        .subcommand(make.export())
+        .subcommand(make.import())
         .subcommand(make.config())
         .subcommand(make.command("id", "id").arg(make.option("count", "value-number").short('n')))
         .subcommand(
@@ -231,6 +239,19 @@ impl Make<'_> {
             .arg(self.flag("json"))
     }
 
+    fn export(&self) -> Clap {
+        self.command("export", "export")
+            .arg(self.positional("target", "value-file"))
+            .arg(self.flag("no-progress").help(self.t("arg-no-bar")))
+    }
+
+    fn import(&self) -> Clap {
+        self.command("import", "import")
+            .arg(self.positional("export", "value-file").required(true))
+            .arg(self.flag("json"))
+            .arg(self.flag("no-progress").help(self.t("arg-no-bar")))
+    }
+
     fn config(&self) -> Clap {
         self.command("config", "config")
             .subcommand_required(true)
@@ -329,6 +350,18 @@ fn read(matches: &ArgMatches) -> Result<Invocation, Problem> {
         }
         "jobs" => Command::Jobs(read_jobs(matches)?),
         "show" => Command::Show(read_show(matches)?),
+        "export" => Command::Export(ExportOptions {
+            file: path(matches, "target").filter(|path| path.as_os_str() != "-"),
+            progress: !matches.get_flag("no-progress"),
+        }),
+        "import" => Command::Import(ImportOptions {
+            input: match path(matches, "export") {
+                Some(path) if path.as_os_str() != "-" => Input::File(path),
+                _ => Input::Stdin,
+            },
+            json: matches.get_flag("json"),
+            progress: !matches.get_flag("no-progress"),
+        }),
         "config" => match matches.subcommand() {
             Some(("show", matches)) => {
                 Command::ConfigShow { origin: matches.get_flag("origin"), json: matches.get_flag("json") }

@@ -24,7 +24,7 @@ const fn code(code: &'static str, facts: &'static [&'static str]) -> StoreCode {
 
 /// Every code that a store may answer with. Each has a sentence `store-CODE` in the catalogues and, where there is something
 /// to do, `store-CODE-hint`.
-pub const STORE_CODES: [StoreCode; 22] = [
+pub const STORE_CODES: [StoreCode; 24] = [
     code("store_missing", &["path"]),
     code("store_parent_missing", &["path"]),
     code("store_not_writable", &["path", "cause"]),
@@ -45,6 +45,8 @@ pub const STORE_CODES: [StoreCode; 22] = [
     code("takeover_refused", &["path", "cause"]),
     code("op_reused", &[]),
     code("batch_too_long", &[]),
+    code("import_other_namespace", &["path"]),
+    code("import_out_of_order", &[]),
     code("interrupted", &[]),
     code("store_closed", &[]),
 ];

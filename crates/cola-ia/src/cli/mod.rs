@@ -7,7 +7,9 @@ pub mod args;
 pub mod config;
 pub mod errors;
 mod exit;
+pub mod export;
 pub mod id;
+pub mod import;
 pub mod init;
 pub mod jobs;
 pub mod man;
@@ -32,6 +34,7 @@ use pollster::block_on;
 
 use crate::add::run as add_command;
 use crate::config::{Environment, NamedFile, Settings};
+use crate::import::run as import_command;
 use crate::lang::{Lang, choose};
 use crate::print::{Colour, ColourChoice};
 use crate::store;
@@ -121,6 +124,8 @@ fn dispatch(session: &Session, invocation: &Invocation) -> Result<Exit, Problem>
             };
             print(&text)
         }
+        Command::Export(options) => export::run(session, options, &load(NamedFile::MustExist)?),
+        Command::Import(options) => import_command(session, options, &load(NamedFile::MustExist)?),
         Command::ConfigShow { origin, json } => {
             config::show(&load(NamedFile::MustExist)?, &session.lang, *origin, *json)
         }

@@ -169,6 +169,7 @@ fn composed_keys() -> BTreeSet<String> {
         found.extend([format!("store-{}", known.code), format!("store-{}-hint", known.code)]);
     }
     found.extend(InputErrorKind::ALL.map(input_error_key));
+    found.extend(crate::cli::import::line_codes().map(|code| format!("import-line-{code}")));
     found
 }
 

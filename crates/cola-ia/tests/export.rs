@@ -130,10 +130,10 @@ fn a_cut_file_is_noticed_and_the_whole_one_completes_it() {
 #[test]
 fn a_killed_import_is_completed_by_the_next_one() {
     let mut random = Random::seeded("a_killed_import_is_completed_by_the_next_one");
-    let first = full(&mut random, 3_000);
+    let first = full(&mut random, 2_000);
     let exported = export(&first);
     let mut midway = 0;
-    for round in 0..12 {
+    for round in 0..8 {
         let second = Place::new().with("COLA_IA_LANG", "en").file("x.jsonl", &exported);
         let mut child =
             second.command(&["import", "x.jsonl"]).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
@@ -146,7 +146,7 @@ fn a_killed_import_is_completed_by_the_next_one() {
         check_exit(&second.run(&["import", "x.jsonl"]), 0);
         check_same(&export(&second), &exported);
     }
-    println!("killed midway: {midway} of 12");
+    println!("killed midway: {midway} of 8");
 }
 
 #[test]

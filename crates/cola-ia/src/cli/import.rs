@@ -167,6 +167,11 @@ impl ImportTally {
         out
     }
 
+    /// Whether something that was read is not in the store.
+    pub fn left_something_out(&self) -> bool {
+        self.refused + self.sum(|of| of.contradicting) > 0
+    }
+
     fn sum(&self, count: impl Fn(&OfKind) -> u64) -> u64 {
         self.kinds.iter().map(count).sum()
     }
@@ -195,7 +200,7 @@ impl ImportTally {
             let message = Message::new("import-refused").number("count", self.refused);
             session.warn(&Warning { message, hint: Some(Message::new("import-refused-hint")) });
         }
-        if contradicting + self.refused > 0 { Exit::Refused } else { Exit::Done }
+        if self.left_something_out() { Exit::Refused } else { Exit::Done }
     }
 }
 

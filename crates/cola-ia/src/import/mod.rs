@@ -14,7 +14,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use cola_ia_core::clock::{SystemClock, SystemEntropy};
-use cola_ia_core::store::export::{EXPORT_VERSION, ImportBatch};
+use cola_ia_core::store::export::{EXPORT_VERSION, ImportBatch, Kind};
 use cola_ia_core::store::{ErrorKind, OpId, Store as _, StoreError};
 use cola_ia_store::sqlite::{Options, SqliteStore};
 use cola_ia_wire::{ExportCounts, ExportHeader, ExportLine, read_export_line};
@@ -55,7 +55,7 @@ pub fn run(session: &Session, options: &ImportOptions, settings: &Settings) -> R
         counts: ExportCounts::default(),
         end: None,
         tally: ImportTally::default(),
-        is_cut: false,
+        is_at_counters: false,
         failed: None,
     };
     let consumed = Arc::clone(&import.consumed);
@@ -121,7 +121,8 @@ struct Import<'a> {
     end: Option<ExportCounts>,
     tally: ImportTally,
     /// The last line has no end and could not be read.
-    is_cut: bool,
+    /// Counters, the last kind, have begun.
+    is_at_counters: bool,
     failed: Option<Problem>,
 }
 
@@ -131,7 +132,6 @@ impl Import<'_> {
             RawLine::Line { number, bytes, terminated } => match read_export_line(bytes) {
                 Ok(line) => (number, Ok(line)),
                 Err(_) if !terminated && self.header.is_some() => {
-                    self.is_cut = true;
                     return Ok(());
                 }
                 Err(fault) => (number, Err((fault.code, fault.detail))),
@@ -146,7 +146,11 @@ impl Import<'_> {
         }
         match read {
             Ok(ExportLine::Record(record)) => {
-                self.counts.add(record.kind());
+                let kind = record.kind();
+                self.counts.add(kind);
+                if kind == Kind::Counter && !self.takes_counters()? {
+                    return Ok(());
+                }
                 let refused = self.assembler.take(number, record);
                 for (line, code) in refused {
                     self.refuse(line, code, "")?;
@@ -163,6 +167,19 @@ impl Import<'_> {
             }
             Err((code, detail)) => self.spoil(number, code, &detail),
         }
+    }
+
+    /// Whether the sums of the export are those of what has entered. Where something was left out they are not: it may enter
+    /// later, and would be counted twice.
+    fn takes_counters(&mut self) -> Result<bool, Problem> {
+        if !self.is_at_counters {
+            self.is_at_counters = true;
+            for (line, code) in self.assembler.close() {
+                self.refuse(line, code, "")?;
+            }
+            self.commit()?;
+        }
+        Ok(!self.tally.left_something_out())
     }
 
     /// Nothing is touched before the first line says that it is an export that can be read.

@@ -57,9 +57,9 @@ pub(crate) fn stored(path: &Path, thorough: bool) -> Stored {
     let counts = |sql: &str| -> BTreeMap<String, u64> {
         rows(sql).into_iter().map(|(word, count)| (word, count.parse().unwrap())).collect()
     };
-    let events: BTreeMap<_, _> = rows("SELECT id, text FROM events").into_iter().collect();
+    let events: BTreeMap<_, _> = rows("SELECT id, ifnull(text, '') FROM events").into_iter().collect();
     let conflicts: BTreeSet<_> =
-        rows("SELECT id, conflicts.text FROM conflicts JOIN events ON event = seq").into_iter().collect();
+        rows("SELECT id, ifnull(conflicts.text, '') FROM conflicts JOIN events ON event = seq").into_iter().collect();
     Stored {
         gate: Gate { events, conflicts },
         batches: connection.query_row("SELECT count(*) FROM ops", [], |row| row.get::<_, u32>(0)).unwrap().into(),

@@ -54,11 +54,11 @@ impl ModelMemory {
 
 impl Place for ModelMemory {
     fn open(&self, clock: ManualClock, entropy: SeededEntropy) -> Result<Arc<dyn Store>, Failure> {
-        self.lock().book.namespace.get_or_insert_with(|| {
-            let mut namespace = [0; 16];
-            entropy.fill(&mut namespace);
-            namespace
-        });
+        let mut memory = self.lock();
+        if memory.book.namespace == [0; 16] {
+            entropy.fill(&mut memory.book.namespace);
+        }
+        drop(memory);
         Ok(Arc::new(self.store(Arc::new(clock))))
     }
 

@@ -105,6 +105,12 @@ fn of_one_event(kind: Kind) -> String {
     )
 }
 
+/// Deliveries above `?1` up to `?2`, those of events too.
+fn refused() -> String {
+    let columns = columns(Kind::Delivery);
+    format!("SELECT {columns}, t.seq FROM deliveries t WHERE t.seq > ?1 AND t.seq <= ?2 ORDER BY t.seq")
+}
+
 /// The rows of a kind, one ahead.
 struct Stream<'s> {
     kind: Kind,
@@ -259,11 +265,7 @@ impl Page<'_> {
 
     /// Refused deliveries. Few among many, so what is looked at is bounded and not only what is found.
     fn refused(&mut self, after: i64) -> rusqlite::Result<ExportStage> {
-        let sql = format!(
-            "SELECT {}, t.seq FROM deliveries t WHERE t.seq > ?1 AND t.seq <= ?2 ORDER BY t.seq",
-            columns(Kind::Delivery)
-        );
-        let mut select = self.connection.prepare_cached(&sql)?;
+        let mut select = self.connection.prepare_cached(&refused())?;
         let mut rows = select.query((after, self.upto))?;
         let (mut last, mut looked) = (after, 0);
         let event = Kind::Delivery.fields().iter().position(|field| field.name == "event").unwrap_or_default();
@@ -298,4 +300,120 @@ fn counters(connection: &Connection) -> rusqlite::Result<BTreeMap<(Option<i64>, 
         .prepare_cached("SELECT source, counter, sum(n) FROM counter_deltas GROUP BY source, counter")?
         .query_map([], |row| Ok(((row.get(0)?, row.get(1)?), row.get(2)?)))?
         .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::PathBuf;
+
+    use cola_ia_core::store::Store as _;
+    use cola_ia_testkit::harness::block_on;
+
+    use super::super::{Options, SqliteStore};
+    use super::*;
+
+    fn store() -> (tempfile::TempDir, PathBuf, SqliteStore) {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("s.sqlite3");
+        let (store, _) = SqliteStore::init(&path, &Options::default()).unwrap();
+        (folder, path, store)
+    }
+
+    fn plan(connection: &Connection, sql: &str) -> String {
+        let mut explain = connection.prepare(&format!("EXPLAIN QUERY PLAN {sql}")).unwrap();
+        let count = explain.parameter_count();
+        let steps =
+            explain.query_map(rusqlite::params_from_iter(vec![1; count]), |row| row.get::<_, String>(3)).unwrap();
+        steps.collect::<rusqlite::Result<Vec<_>>>().unwrap().join("; ")
+    }
+
+    #[test]
+    fn no_page_scans_or_sorts_a_table() {
+        let (_folder, path, _store) = store();
+        let connection = Connection::open(path).unwrap();
+        let mut statements: Vec<String> = [Kind::Event].into_iter().chain(OF_AN_EVENT).map(of_events).collect();
+        statements.extend([Kind::Conflict, Kind::Delivery].map(of_one_event));
+        statements.push(refused());
+        for sql in statements {
+            let plan = plan(&connection, &sql);
+            assert!(!plan.contains("SCAN") && !plan.contains("TEMP B-TREE"), "{sql}\n{plan}");
+        }
+    }
+
+    /// All records, with the longest page.
+    fn all(store: &SqliteStore, limit: u32) -> (Vec<Record>, usize) {
+        let (mut records, mut cursor, mut longest) = (Vec::new(), None, 0);
+        loop {
+            let mut page = block_on(store.export(cursor, limit)).unwrap();
+            longest = longest.max(page.records.len());
+            records.append(&mut page.records);
+            cursor = page.next;
+            if cursor.is_none() {
+                return (records, longest);
+            }
+        }
+    }
+
+    #[test]
+    fn an_event_with_more_than_a_page_comes_in_several() {
+        let (_folder, path, store) = store();
+        let connection = Connection::open(path).unwrap();
+        // Numbers of one series, as the gate gives them: the event, its conflicts, repeats, a refused one, another event.
+        connection
+            .execute_batch(
+                "INSERT INTO sources VALUES (1, 'web');
+                 INSERT INTO events VALUES (1, 1, 'a', zeroblob(32), 1, NULL, NULL, 'x'), (80001, 1, 'b', zeroblob(32), 1, NULL, NULL, 'x');
+                 INSERT INTO jobs (event, source) VALUES (1, 1), (80001, 1);
+                 WITH RECURSIVE n(n) AS (VALUES (1) UNION ALL SELECT n + 1 FROM n WHERE n < 30000)
+                 INSERT INTO conflicts (event, number, fingerprint, first_at, last_at, text)
+                 SELECT 1, n, CAST(printf('%032x', n) AS BLOB), 1, 1, 'y' FROM n;
+                 WITH RECURSIVE n(n) AS (VALUES (2) UNION ALL SELECT n + 1 FROM n WHERE n < 70000)
+                 INSERT INTO deliveries (seq, event, source, verdict, received_at) SELECT n, 1, 1, 'duplicate', 1 FROM n;
+                 INSERT INTO deliveries (seq, verdict, received_at, code) VALUES (80000, 'invalid', 1, 'id_missing');",
+            )
+            .unwrap();
+        let (records, longest) = all(&store, 10);
+        assert!(longest <= EXPORT_EVENT_MAX_RECORDS + 10, "{longest}");
+        let count = |kind| records.iter().filter(|record| record.kind() == kind).count();
+        assert_eq!([Kind::Event, Kind::Job, Kind::Conflict, Kind::Delivery].map(count), [2, 2, 30_000, 70_000]);
+        let order: Vec<_> = records.chunk_by(|a, b| a.kind() == b.kind()).map(|run| run[0].kind().as_str()).collect();
+        assert_eq!(order, ["source", "event", "job", "conflict", "delivery", "event", "job", "delivery"]);
+        assert!(records.windows(2).all(|pair| pair[0] != pair[1]));
+        assert_eq!(all(&store, 10_000).0, records);
+    }
+
+    #[test]
+    fn a_page_of_long_texts_ends_early() {
+        let (_folder, path, store) = store();
+        let connection = Connection::open(path).unwrap();
+        connection
+            .execute_batch(
+                "INSERT INTO sources VALUES (1, 'web');
+                 WITH RECURSIVE n(n) AS (VALUES (1) UNION ALL SELECT n + 1 FROM n WHERE n < 40)
+                 INSERT INTO events SELECT n, 1, 'id ' || n, zeroblob(32), 1, NULL, NULL, hex(zeroblob(500000)) FROM n;
+                 INSERT INTO jobs (event, source) SELECT seq, 1 FROM events;",
+            )
+            .unwrap();
+        let (records, longest) = all(&store, 10_000);
+        assert_eq!(records.len(), 81);
+        assert!(longest <= 12, "{longest} records of a page, of 1 MB each second one");
+    }
+
+    #[test]
+    fn a_row_that_belongs_to_nothing_is_damage() {
+        for (table, statement) in [
+            ("jobs", "INSERT INTO jobs (event, source) VALUES (1, 1)"),
+            ("revisions", "INSERT INTO revisions VALUES (1, 2, zeroblob(32), 1, 1, NULL)"),
+            ("deliveries", "INSERT INTO deliveries (seq, event, verdict, received_at) VALUES (2, 1, 'duplicate', 1)"),
+        ] {
+            let (_folder, path, store) = store();
+            let connection = Connection::open(path).unwrap();
+            connection.execute_batch(statement).unwrap();
+            connection
+                .execute_batch("INSERT INTO deliveries (seq, verdict, received_at) VALUES (9, 'invalid', 1)")
+                .unwrap();
+            let error = block_on(store.export(None, 10)).unwrap_err();
+            assert_eq!(error.code, "store_damaged", "{table}");
+        }
+    }
 }

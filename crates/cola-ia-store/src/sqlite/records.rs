@@ -91,3 +91,79 @@ impl ToSql for Column<'_> {
         }))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use super::super::{Options, SqliteStore};
+    use super::*;
+
+    /// Tables that are in no export, and why. A table that is missing here and in the shapes fails the test.
+    const OTHER_TABLES: [(&str, &str); 4] = [
+        (
+            "store",
+            "what this file is; the namespace is in the header, and a store that takes an export in is marked itself",
+        ),
+        ("identities", "follows from the events, under a key of this file alone"),
+        ("ops", "answers to calls that were made of this store; nobody repeats them to another one"),
+        ("counter_deltas", "their sums are counters"),
+    ];
+
+    /// Columns of exported tables that are in no shape, and why.
+    const OTHER_COLUMNS: [(&str, &str, &str); 2] = [
+        ("sources", "source", "rows of this file: in an export a source is its name"),
+        ("jobs", "source", "the event's"),
+    ];
+
+    #[test]
+    fn every_column_of_every_table_is_exported_or_has_a_reason_not_to_be() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("s.sqlite3");
+        drop(SqliteStore::init(&path, &Options::default()).unwrap());
+        let connection = Connection::open(&path).unwrap();
+        let names = |sql: &str| -> BTreeSet<String> {
+            let mut select = connection.prepare(sql).unwrap();
+            let names = select.query_map([], |row| row.get(0)).unwrap();
+            names.collect::<rusqlite::Result<_>>().unwrap()
+        };
+        let tables = names("SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite_%'");
+        let exported: BTreeSet<&str> = Kind::ALL.into_iter().filter_map(table).collect();
+        let others: BTreeSet<&str> = OTHER_TABLES.iter().map(|(table, _)| *table).collect();
+        assert!(exported.is_disjoint(&others));
+        let known: BTreeSet<String> = exported.union(&others).map(|name| (*name).to_owned()).collect();
+        assert_eq!(tables, known, "a table is neither exported nor listed with a reason, or is gone");
+        for kind in Kind::ALL {
+            let Some(table) = table(kind) else { continue };
+            let columns = names(&format!("SELECT name FROM pragma_table_info('{table}')"));
+            let shape = kind.fields().iter().map(|field| column(kind, field));
+            let others = OTHER_COLUMNS.iter().filter(|(of, ..)| *of == table).map(|(_, column, _)| *column);
+            let known: BTreeSet<String> = shape.chain(others).map(str::to_owned).collect();
+            assert_eq!(columns, known, "{table}: a column is neither exported nor listed with a reason, or is gone");
+        }
+        assert!(OTHER_TABLES.iter().all(|(_, why)| !why.is_empty()));
+        assert!(OTHER_COLUMNS.iter().all(|(.., why)| !why.is_empty()));
+    }
+
+    /// A column that may not be NULL must be in every export, and the other way round.
+    #[test]
+    fn what_may_be_null_may_be_null_in_the_table() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("s.sqlite3");
+        drop(SqliteStore::init(&path, &Options::default()).unwrap());
+        let connection = Connection::open(&path).unwrap();
+        for kind in Kind::ALL {
+            let Some(table) = table(kind) else { continue };
+            for field in kind.fields() {
+                let (not_null, of_key): (bool, bool) = connection
+                    .query_row(
+                        "SELECT \"notnull\", pk > 0 FROM pragma_table_info(?1) WHERE name = ?2",
+                        (table, column(kind, field)),
+                        |row| Ok((row.get(0)?, row.get(1)?)),
+                    )
+                    .unwrap();
+                assert_eq!(field.nullable, !not_null && !of_key, "{table}.{}", field.name);
+            }
+        }
+    }
+}

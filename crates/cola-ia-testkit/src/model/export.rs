@@ -19,7 +19,8 @@ use crate::harness::RecordedRefusal;
 /// All records that the model would export.
 #[derive(Debug, Default)]
 pub(super) struct Book {
-    pub(super) namespace: Option<[u8; 16]>,
+    /// Zeros until it is opened at its place for the first time.
+    pub(super) namespace: [u8; 16],
     sources: Vec<String>,
     /// By kind and key, all but sources and counters.
     records: BTreeMap<(Kind, Vec<Value>), Record>,
@@ -266,7 +267,7 @@ impl Book {
             records.append(&mut group);
         }
         let next = left.peek().map(|(stage, _)| ExportCursor { next: *stage, ..cursor });
-        let head = ExportHead { namespace: self.namespace.unwrap_or_default(), schema: 0 };
+        let head = ExportHead { namespace: self.namespace, schema: 0 };
         ExportPage { head, records, next }
     }
 
@@ -322,11 +323,11 @@ pub(super) fn import(
         None if memory.ops.contains_key(&op) => return Err(StoreError::new(ErrorKind::Conflict, "op_reused")),
         None => {}
     }
-    if memory.book.namespace != Some(batch.namespace) && !memory.book.is_empty() {
+    if memory.book.namespace != batch.namespace && !memory.book.is_empty() {
         return Err(StoreError::new(ErrorKind::Conflict, "import_other_namespace"));
     }
     check_order(&memory.book, &batch.records)?;
-    memory.book.namespace = Some(batch.namespace);
+    memory.book.namespace = batch.namespace;
     let mut contradicted: BTreeSet<(Kind, Option<i64>)> = BTreeSet::new();
     let mut outcomes = Vec::new();
     for record in &batch.records {

@@ -333,3 +333,54 @@ fn what_people_see() {
         insta::assert_snapshot!(format!("export-{language}"), text);
     }
 }
+
+/// The page in both languages.
+const PAGES: [&str; 2] = ["EXPORT.md", "EXPORTACION.md"];
+
+fn page(name: &str) -> String {
+    fs::read_to_string(std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs").join(name)).unwrap()
+}
+
+#[test]
+fn the_documented_fields_are_the_fields() {
+    use cola_ia_core::store::export::{Kind, Role};
+    for name in PAGES {
+        let text = page(name);
+        for kind in Kind::ALL {
+            let row = text.lines().find_map(|line| line.strip_prefix(&format!("| `{}` | ", kind.as_str()))).unwrap();
+            let mut plain = String::new();
+            let mut depth = 0;
+            for c in row.trim_end_matches(" |").chars() {
+                depth += i32::from(c == '(') - i32::from(c == ')');
+                if depth == 0 && c != ')' {
+                    plain.push(c);
+                }
+            }
+            let found: Vec<&str> = plain.split(',').map(str::trim).collect();
+            let expected: Vec<String> = kind
+                .fields()
+                .iter()
+                .map(|field| match field.role {
+                    Role::Key => format!("**{}**", field.name),
+                    Role::Fixed => format!("{}°", field.name),
+                    Role::Changing | Role::Clock => field.name.to_owned(),
+                })
+                .collect();
+            assert_eq!(found, expected, "{name}: {kind:?}");
+        }
+        for code in cola_ia::cli::import::line_codes() {
+            assert!(text.contains(&format!("`{code}`")), "{name} has not {code}");
+        }
+    }
+}
+
+#[test]
+fn the_documented_example_can_be_imported() {
+    for name in PAGES {
+        let text = page(name);
+        let example = text.split("```json\n").nth(1).unwrap().split("```").next().unwrap();
+        let place = Place::new().with("COLA_IA_LANG", "en");
+        check_exit(&place.run_with(&["import", "-"], example.as_bytes()), 0);
+        check_same(&export(&place), example.as_bytes());
+    }
+}

@@ -2,7 +2,8 @@
 //!
 //! The universe is small, so that duplicates and conflicts are frequent: a few sources, ids that are easily mistaken for
 //! each other, a few texts. A sequence also repeats earlier calls, misuses their op ids, looks ahead, lists jobs, moves the
-//! clock either way and reopens the store; at the end everything that either store holds is compared.
+//! clock either way and reopens the store; at the end everything that either store holds and exports is compared, and the export
+//! is imported elsewhere.
 //!
 //! Delivery numbers may have gaps and differ between stores: each is renamed by its place in the order in which its store
 //! gave it, and that they grow is demanded of each store.
@@ -14,6 +15,7 @@ use cola_ia_core::clock::Timestamp;
 use cola_ia_core::event::{Delivery, Source};
 use cola_ia_core::intake::{DeliveryNumber, EventNumber, Intake, Refusal, RefusalCode};
 use cola_ia_core::job::JobState;
+use cola_ia_core::store::export::{Kind, Record, Value};
 use cola_ia_core::store::{
     Accepted, ErrorKind, EventHistory, JobFilter, JobPage, OpId, PageRequest, Preview, StoreError,
 };
@@ -244,6 +246,7 @@ pub fn assert_agree(left: &dyn Backend, right: &dyn Backend, plan: Plan) {
 /// # Errors
 /// The first difference.
 pub fn run(left: &dyn Backend, right: &dyn Backend, steps: &[Step], tally: &mut Tally) -> Result<(), Failure> {
+    let backends = (left, right);
     let (mut left, mut right) = (Side::new(left)?, Side::new(right)?);
     let mut calls: Vec<Call> = Vec::new();
     for (index, step) in steps.iter().enumerate() {
@@ -262,6 +265,7 @@ pub fn run(left: &dyn Backend, right: &dyn Backend, steps: &[Step], tally: &mut 
         }
     }
     same("in the end", &left.everything()?, &right.everything()?)?;
+    same("the exports in the end", &left.moved(backends.0)?, &right.moved(backends.1)?)?;
     left.scratch.reopen()?;
     right.scratch.reopen()?;
     same("in the end, after a reopen", &left.everything()?, &right.everything()?)
@@ -410,6 +414,35 @@ impl Side {
             refusal.number = DeliveryNumber(self.place(refusal.number.0));
         }
         Ok(Holdings { jobs: self.walk(None, 1_000)?, events, refusals })
+    }
+
+    /// What the store exports. It must enter another store of this kind and come out the same.
+    fn moved(&self, backend: &dyn Backend) -> Result<Vec<Record>, Failure> {
+        let all = self.scratch.export_all(7)?;
+        let elsewhere = Scratch::new(backend)?;
+        elsewhere.import(all.namespace, &all.records)?;
+        same("an export, and that of the store that it entered", &all, &elsewhere.export_all(1_000)?)?;
+        same("jobs here and where the export entered", &self.scratch.all_jobs()?, &elsewhere.all_jobs()?)?;
+        for id in IDS {
+            same(
+                "an event here and where the export entered",
+                &self.scratch.find(None, id)?,
+                &elsewhere.find(None, id)?,
+            )?;
+        }
+        Ok(all.records.into_iter().map(|record| self.renamed_record(record)).collect())
+    }
+
+    fn renamed_record(&self, record: Record) -> Record {
+        let is_numbered = matches!(record.kind(), Kind::Event | Kind::Delivery);
+        let number = is_numbered.then_some("number");
+        let event = (record.kind() != Kind::Event && record.event().is_some()).then_some("event");
+        number.into_iter().chain(event).fold(record, |record, field| {
+            match record.number(field).map(|number| self.place(number)) {
+                Some(place) if place > 0 => record.with(field, Value::Number(place)),
+                _ => record,
+            }
+        })
     }
 
     /// The place of a number from 1, or `i64::MIN` for one that the store never gave.

@@ -21,11 +21,13 @@ use cola_ia_core::job::JobState;
 use cola_ia_core::store::{ErrorKind, StoreError};
 use common::{BOTH, Place};
 
-const COMMANDS: [&[&str]; 11] = [
+const COMMANDS: [&[&str]; 13] = [
     &[],
     &["init"],
     &["add"],
     &["jobs"],
+    &["export"],
+    &["import"],
     &["show"],
     &["config"],
     &["config", "show"],

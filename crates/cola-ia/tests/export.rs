@@ -304,6 +304,37 @@ fn an_export_holds_no_read_transaction_while_intake_goes_on() {
 }
 
 #[test]
+fn an_interrupted_export_leaves_no_file() {
+    let place = Place::new().with("COLA_IA_LANG", "en").file("in.jsonl", numbered("e", 60_000));
+    check_exit(&place.run(&["add", "in.jsonl"]), 0);
+    let child = place.start(&["export", "x.jsonl"]);
+    common::until("the file in the making", || place.names().iter().find(|name| name.ends_with(".partial")).cloned());
+    signal(&child, Signal::SIGINT);
+    let output = child.wait_with_output().unwrap();
+    check_exit(&output, 130);
+    assert!(!place.names().iter().any(|name| name.contains("x.jsonl")), "{:?}", place.names());
+}
+
+#[test]
+fn an_interrupted_import_keeps_what_it_counted_and_goes_on_the_next_time() {
+    let first = Place::new().with("COLA_IA_LANG", "en").file("in.jsonl", numbered("e", 20_000));
+    check_exit(&first.run(&["add", "in.jsonl"]), 0);
+    let exported = export(&first);
+    let second = Place::new().with("COLA_IA_LANG", "en").file("x.jsonl", &exported);
+    let child = second.start(&["import", "--json", "x.jsonl"]);
+    common::until("the store", || second.store().exists().then_some(()));
+    signal(&child, Signal::SIGTERM);
+    let output = child.wait_with_output().unwrap();
+    check_exit(&output, 130);
+    let said = out(&output);
+    let events = said.lines().find(|line| line.contains(r#""kind":"event""#)).unwrap();
+    let entered = stored(&second.store(), true).gate.events.len();
+    assert!(events.contains(&format!(r#""entered":{entered},"#)), "{entered}: {events}");
+    check_exit(&second.run(&["import", "x.jsonl"]), 0);
+    check_same(&export(&second), &exported);
+}
+
+#[test]
 fn what_people_see() {
     for language in BOTH {
         let first = Place::new().with("COLA_IA_LANG", language);

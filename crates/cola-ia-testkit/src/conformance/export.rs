@@ -6,7 +6,9 @@ use std::sync::Arc;
 use cola_ia_core::clock::Clock as _;
 use cola_ia_core::intake::{Intake, RefusalCode};
 use cola_ia_core::job::JobState;
-use cola_ia_core::store::export::{Contradiction, IMPORT_MAX_RECORDS, ImportBatch, Kind, Outcome, Record, Value};
+use cola_ia_core::store::export::{
+    Contradiction, Field, IMPORT_MAX_RECORDS, ImportBatch, Kind, Outcome, Record, Shape, Value,
+};
 use cola_ia_core::store::{ErrorKind, OpId};
 use cola_ia_core::verdict::Verdict;
 
@@ -356,207 +358,102 @@ fn what_belongs_to_a_contradiction_stays_out(backend: &dyn Backend) -> Result<()
     Ok(())
 }
 
-/// One event with something of every kind, in this state of its job.
-fn everything(event: i64, state: &str, effect_state: &str, is_open: bool) -> Vec<Record> {
+/// A record with something in every field, or as little as can be, but for what is set.
+fn filled(kind: Kind, bare: bool, set: &[(&str, Value)]) -> Record {
+    let value = |(place, field): (usize, &Field)| {
+        if let Some((_, value)) = set.iter().find(|(name, _)| *name == field.name) {
+            return value.clone();
+        }
+        match field.shape {
+            _ if bare && field.nullable => Value::Null,
+            Shape::Flag => Value::Number(1),
+            Shape::Number | Shape::Instant => Value::Number(place as i64 + 1),
+            Shape::Text(_) => Value::Text(format!("{} \u{1b}\u{202e}", field.name)),
+            Shape::Word(words) => Value::Text(words[words.len() - 1].to_owned()),
+            Shape::Source => Value::Text("web".to_owned()),
+            Shape::Bytes(length) => Value::Bytes(vec![place as u8; length.max(3)]),
+            Shape::Output => Value::Bytes(vec![0xff, place as u8]),
+        }
+    };
+    Record::new(kind, kind.fields().iter().enumerate().map(value).collect()).expect("a record of its shape")
+}
+
+/// One event with something of every kind, in this state of its job; its last attempt and effect may be under way.
+fn everything(event: i64, state: &str, is_open: bool) -> Vec<Record> {
     let n = Value::Number;
     let t = |text: &str| Value::Text(text.to_owned());
-    let b = |byte: u8, length: usize| Value::Bytes(vec![byte; length]);
-    let null = Value::Null;
-    let mark = event as u8;
-    let record = |kind, values| Record::new(kind, values).expect("a record of its shape");
-    let ended = |value: Value| if is_open { Value::Null } else { value };
+    let mark = |plus: i64, length: usize| Value::Bytes(vec![(event + plus) as u8; length]);
+    let unless_open = |value: Value| if is_open { Value::Null } else { value };
+    let of_event = |more: &[(&'static str, Value)]| [&[("event", n(event))], more].concat();
     let leased = |value: Value| if state == "running" { value } else { Value::Null };
+    let effect_state = if is_open { "intended" } else { "held" };
+    let all = |kind, set: &[(&'static str, Value)]| filled(kind, false, set);
     vec![
-        record(
+        all(
             Kind::Event,
-            vec![n(event), t("web"), t(&format!("id {event}")), b(mark, 32), n(1), n(2), t("type"), null.clone()],
+            &[
+                ("number", n(event)),
+                ("id", t(&format!("id {event}"))),
+                ("fingerprint", mark(0, 32)),
+                ("text", Value::Null),
+            ],
         ),
-        record(
+        all(
             Kind::Job,
-            vec![
-                n(event),
-                t(state),
-                n(10),
-                n(2),
-                n(3),
-                n(1),
-                t("a reason"),
-                leased(b(1, 16)),
-                leased(n(50)),
-                leased(t("worker")),
-                n(20),
-                t("resource"),
-                t("{\"a\":1}"),
-            ],
+            &of_event(&[
+                ("state", t(state)),
+                ("lease", leased(mark(0, 16))),
+                ("lease_until", leased(n(50))),
+                ("worker", leased(t("worker"))),
+            ]),
         ),
-        record(Kind::Revision, vec![n(event), n(2), b(mark + 1, 32), n(8), n(1), t("second")]),
-        record(
+        all(Kind::Revision, &of_event(&[("number", n(2)), ("fingerprint", mark(1, 32))])),
+        all(
             Kind::Attempt,
-            vec![
-                n(100 + event),
-                n(event),
-                n(1),
-                n(1),
-                b(mark, 16),
-                t("worker"),
-                n(5),
-                n(6),
-                t("error"),
-                n(65),
-                n(9),
-                t("class"),
-                t("error \u{1b}"),
-                n(7),
-                n(8),
-                n(9),
-                t("model"),
-                t("late"),
-                b(b'o', 3),
-                b(0xff, 3),
-            ],
+            &of_event(&[("attempt", n(100 + event)), ("run", n(1)), ("number", n(1)), ("lease", mark(0, 16))]),
         ),
-        record(
+        filled(
             Kind::Attempt,
-            vec![
-                n(200 + event),
-                n(event),
-                n(2),
-                n(1),
-                b(mark + 100, 16),
-                t("worker"),
-                n(7),
-                ended(n(8)),
-                ended(t("done")),
-                null.clone(),
-                null.clone(),
-                null.clone(),
-                null.clone(),
-                null.clone(),
-                null.clone(),
-                null.clone(),
-                null.clone(),
-                null.clone(),
-                null.clone(),
-                null.clone(),
-            ],
+            true,
+            &of_event(&[
+                ("attempt", n(200 + event)),
+                ("run", n(2)),
+                ("number", n(1)),
+                ("lease", mark(100, 16)),
+                ("ended_at", unless_open(n(8))),
+                ("outcome", unless_open(t("done"))),
+            ]),
         ),
-        record(
+        all(
             Kind::Effect,
-            vec![
-                n(300 + event),
-                n(event),
-                n(2),
-                t("publish"),
-                t(&format!("key {event}")),
-                t(effect_state),
-                n(60),
-                n(1),
-                n(61),
-                t("retry"),
-                n(62),
-                n(9),
-                n(11),
-                t("a reason"),
-                t("resource"),
-                n(63),
-                t("{}"),
-            ],
+            &of_event(&[
+                ("effect", n(300 + event)),
+                ("name", t("publish")),
+                ("key", t(&format!("key {event}"))),
+                ("state", t(effect_state)),
+            ]),
         ),
-        record(
+        filled(
             Kind::Effect,
-            vec![
-                n(350 + event),
-                n(event),
-                n(2),
-                t("send"),
-                t(&format!("other key {event}")),
-                t("done"),
-                null.clone(),
-                n(0),
-                n(61),
-                t("hold"),
-                null.clone(),
-                n(9),
-                n(11),
-                null.clone(),
-                null.clone(),
-                null.clone(),
-                null.clone(),
-            ],
+            true,
+            &of_event(&[
+                ("effect", n(350 + event)),
+                ("name", t("send")),
+                ("key", t(&format!("other key {event}"))),
+                ("state", t("done")),
+            ]),
         ),
-        record(
-            Kind::EffectTry,
-            vec![
-                n(300 + event),
-                n(1),
-                b(mark, 8),
-                n(200 + event),
-                b(9, 4),
-                n(9),
-                n(10),
-                n(11),
-                n(i64::from(is_open)),
-                ended(t("done")),
-                n(64),
-            ],
-        ),
-        record(
-            Kind::EffectTry,
-            vec![
-                n(350 + event),
-                n(1),
-                b(mark + 50, 8),
-                n(200 + event),
-                null.clone(),
-                n(9),
-                n(10),
-                n(11),
-                n(0),
-                null.clone(),
-                null.clone(),
-            ],
-        ),
-        record(
-            Kind::Conflict,
-            vec![
-                n(event),
-                n(1),
-                b(mark + 1, 32),
-                n(3),
-                n(4),
-                n(5),
-                n(6),
-                t("type"),
-                t("accept"),
-                n(8),
-                t("a note"),
-                t("second"),
-            ],
-        ),
-        record(
-            Kind::Delivery,
-            vec![
-                n(400 + event),
-                n(event),
-                t("web"),
-                t("conflict"),
-                n(3),
-                n(6),
-                t("type"),
-                n(1),
-                null.clone(),
-                null.clone(),
-                t("-:1"),
-                n(1),
-            ],
-        ),
+        all(Kind::EffectTry, &[("effect", n(300 + event)), ("number", n(1)), ("begin_id", mark(0, 8))]),
+        filled(Kind::EffectTry, true, &[("effect", n(350 + event)), ("number", n(1)), ("begin_id", mark(50, 8))]),
+        all(Kind::Conflict, &of_event(&[("number", n(1)), ("fingerprint", mark(1, 32))])),
+        all(Kind::Delivery, &of_event(&[("number", n(400 + event)), ("verdict", t("conflict")), ("count", n(1))])),
     ]
 }
 
 fn every_kind_enters_and_comes_out_the_same(backend: &dyn Backend) -> Result<(), Failure> {
     let mut records = vec![Record::new(Kind::Source, vec![Value::Text("web".into())])?];
     for (event, state) in (1..).zip(JobState::ALL.into_iter().filter(|state| *state != JobState::Running)) {
-        records.extend(everything(event, state.as_str(), "held", false));
+        records.extend(everything(event, state.as_str(), false));
     }
     let counter = |name: &str, n| {
         Record::new(Kind::Counter, vec![Value::Text("web".into()), Value::Text(name.into()), Value::Number(n)])
@@ -588,7 +485,7 @@ fn every_kind_enters_and_comes_out_the_same(backend: &dyn Backend) -> Result<(),
     }
     // Keys that only one may have.
     for (kind, number, key) in [(Kind::Attempt, "attempt", "lease"), (Kind::Effect, "effect", "key")] {
-        let of = |event: i64| everything(event, "done", "done", false).into_iter().find(|record| record.kind() == kind);
+        let of = |event: i64| everything(event, "done", false).into_iter().find(|record| record.kind() == kind);
         let (Some(first), Some(second)) = (of(1), of(2)) else { return Err("no such record".into()) };
         let thief = first.with(number, Value::Number(999)).with(key, second.get(key).clone());
         let outcome = scratch.import(OTHER, &[records[1].clone(), thief])?.pop();
@@ -601,7 +498,7 @@ fn every_kind_enters_and_comes_out_the_same(backend: &dyn Backend) -> Result<(),
 fn what_ran_elsewhere_does_not_run_here(backend: &dyn Backend) -> Result<(), Failure> {
     let scratch = Scratch::new(backend)?;
     let mut records = vec![Record::new(Kind::Source, vec![Value::Text("web".into())])?];
-    records.extend(everything(1, "running", "intended", true));
+    records.extend(everything(1, "running", true));
     scratch.import(OTHER, &records)?;
     let now = Value::Number(scratch.clock().now().as_micros());
     let word = |word: &str| Value::Text(word.to_owned());
@@ -647,7 +544,7 @@ fn what_ran_elsewhere_does_not_run_here(backend: &dyn Backend) -> Result<(), Fai
 
 fn what_stands_without_what_it_belongs_to_is_refused_whole(backend: &dyn Backend) -> Result<(), Failure> {
     let scratch = Scratch::new(backend)?;
-    let (first, second) = (everything(1, "done", "done", false), everything(2, "done", "done", false));
+    let (first, second) = (everything(1, "done", false), everything(2, "done", false));
     let without = |kind: Kind| first.iter().filter(|record| record.kind() != kind).cloned().collect::<Vec<_>>();
     let mut mixed_up = first.clone();
     mixed_up.push(second[10].clone());

@@ -144,7 +144,10 @@ fn temporary(path: &Path) -> io::Result<NamedTempFile> {
         Err(missing) if missing.kind() == io::ErrorKind::NotFound => {}
         Err(other) => return Err(other),
     }
-    tempfile::Builder::new().prefix(".").suffix(".partial").tempfile_in(folder_of(path))
+    // Whoever finds what a killed process left sees what it was to be.
+    let mut name = std::ffi::OsString::from(".");
+    name.push(path.file_name().unwrap_or_default());
+    tempfile::Builder::new().prefix(&name).suffix(".partial").tempfile_in(folder_of(path))
 }
 
 /// Gives it its name, unless something of that name has appeared.

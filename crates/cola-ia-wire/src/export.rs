@@ -302,7 +302,10 @@ fn value(field: &Field, json: Json) -> Option<Value> {
         (Shape::Instant, Json::String(text)) => {
             Timestamp::parse_rfc3339(&text).map(|instant| Value::Number(instant.as_micros()))
         }
-        (Shape::Text(_) | Shape::Word(_) | Shape::Source, Json::String(text)) => Some(Value::Text(text)),
+        (
+            Shape::Text | Shape::Id | Shape::Type | Shape::Content | Shape::Word(_) | Shape::Source,
+            Json::String(text),
+        ) => Some(Value::Text(text)),
         (Shape::Bytes(_), Json::String(text)) => unhex(&text).map(Value::Bytes),
         (Shape::Output, Json::String(text)) => Some(Value::Bytes(text.into_bytes())),
         (Shape::Output, Json::Object(map)) if map.len() == 1 => {
@@ -339,7 +342,9 @@ mod tests {
                 Value::Number(253_402_300_800_000_000),
                 Value::Number(i64::MIN),
             ],
-            Shape::Text(_) => vec![text(""), text("ñ\u{202e}\u{1b}\n\"\\\0 \u{1f980}")],
+            Shape::Text => vec![text(""), text("ñ\u{202e}\u{1b}\n\"\\\0 \u{1f980}")],
+            Shape::Content => vec![text("ñ\u{202e}\u{1b}\n\"\\ \u{1f980}")],
+            Shape::Id | Shape::Type => vec![text(" ñ\u{202e}\"\\ \u{1f980}")],
             Shape::Word(words) => words.iter().map(|word| text(word)).collect(),
             Shape::Source => vec![text("web")],
             Shape::Bytes(0) => vec![Value::Bytes(vec![]), Value::Bytes(vec![0, 0x7f, 0xff])],

@@ -14,7 +14,7 @@ use common::input::{joined, mixed, numbered};
 use common::stored::stored;
 use common::{BOTH, Place, Random, STORE, check_exit, err, out, shown, signal};
 use nix::sys::signal::Signal;
-use rusqlite::Connection;
+use rusqlite::{Connection, OpenFlags};
 
 /// A store with new ones, repeated ones, conflicts and refused lines, and by hand what no command makes yet.
 fn full(random: &mut Random, events: usize) -> Place {
@@ -127,17 +127,29 @@ fn a_cut_file_is_noticed_and_the_whole_one_completes_it() {
     }
 }
 
+/// Calls that the store has answered.
+fn batches(place: &Place) -> u64 {
+    let Ok(connection) = Connection::open_with_flags(place.store(), OpenFlags::SQLITE_OPEN_READ_ONLY) else { return 0 };
+    let counted: Result<i64, _> = connection.query_row("SELECT count(*) FROM ops", [], |row| row.get(0));
+    counted.map_or(0, |count| count as u64)
+}
+
 #[test]
 fn a_killed_import_is_completed_by_the_next_one() {
     let mut random = Random::seeded("a_killed_import_is_completed_by_the_next_one");
     let first = full(&mut random, 2_000);
     let exported = export(&first);
     let mut midway = 0;
-    for round in 0..8 {
+    for round in 0..8_u64 {
         let second = Place::new().with("COLA_IA_LANG", "en").file("x.jsonl", &exported);
         let mut child =
             second.command(&["import", "x.jsonl"]).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
-        std::thread::park_timeout(Duration::from_millis(random.below(120 + 40 * round)));
+        if round % 2 == 0 {
+            std::thread::park_timeout(Duration::from_millis(random.below(300)));
+        } else {
+            // Not before something was committed.
+            common::until("a batch", || (batches(&second) > round / 4).then_some(()));
+        }
         signal(&child, Signal::SIGKILL);
         let by_itself = child.wait().unwrap().success();
         if !by_itself && second.store().exists() {
@@ -147,6 +159,7 @@ fn a_killed_import_is_completed_by_the_next_one() {
         check_same(&export(&second), &exported);
     }
     println!("killed midway: {midway} of 8");
+    assert!(midway > 0, "no kill hit an import that was under way");
 }
 
 #[test]

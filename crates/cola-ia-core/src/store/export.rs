@@ -4,8 +4,8 @@
 //! the only list: the JSON of `docs/EXPORT.md`, the columns that a store reads and writes, and how a record that comes is
 //! compared with one that is there all follow from them. A column of a store that is in no shape fails a test.
 
+use crate::event::{EventId, EventType, Source};
 use crate::intake::EventNumber;
-use crate::limits::{ID_MAX_BYTES, TYPE_MAX_BYTES};
 
 /// The version of the shapes. A program reads this one and older ones, and refuses newer ones before anything enters.
 pub const EXPORT_VERSION: u32 = 1;
@@ -111,8 +111,14 @@ pub enum Shape {
     Flag,
     /// Microseconds since 1970 in UTC.
     Instant,
-    /// Text of at most so many bytes of UTF-8.
-    Text(usize),
+    /// Text.
+    Text,
+    /// The id of an event.
+    Id,
+    /// The type of an event.
+    Type,
+    /// The text of an event: no U+0000.
+    Content,
     /// One of these words.
     Word(&'static [&'static str]),
     /// The name of a source.
@@ -139,7 +145,6 @@ pub enum Role {
 /// The highest number in a key: a store goes on counting above it.
 pub const NUMBER_MAX: i64 = 1 << 62;
 
-const ANY: usize = usize::MAX;
 const STATES: &[&str] = &["pending", "running", "done", "failed", "held", "cancelled"];
 const OUTCOMES: &[&str] = &["done", "error", "crashed", "timed_out", "released", "lease_lost"];
 const EFFECT_STATES: &[&str] = &["intended", "done", "failed", "unknown", "held", "abandoned"];
@@ -159,12 +164,12 @@ const SOURCE: &[Field] = &[field("name", Shape::Source, Key)];
 const EVENT: &[Field] = &[
     field("number", Shape::Number, Key),
     field("source", Shape::Source, Fixed),
-    field("id", Shape::Text(ID_MAX_BYTES), Fixed),
+    field("id", Shape::Id, Fixed),
     field("fingerprint", Shape::Bytes(32), Fixed),
     field("received_at", Shape::Instant, Fixed),
     maybe("time", Shape::Instant, Fixed),
-    maybe("type", Shape::Text(TYPE_MAX_BYTES), Fixed),
-    maybe("text", Shape::Text(ANY), Changing),
+    maybe("type", Shape::Type, Fixed),
+    maybe("text", Shape::Content, Changing),
 ];
 
 const JOB: &[Field] = &[
@@ -174,13 +179,13 @@ const JOB: &[Field] = &[
     field("run", Shape::Number, Changing),
     field("attempts", Shape::Number, Changing),
     field("crashes", Shape::Number, Changing),
-    field("reason", Shape::Text(ANY), Changing),
+    field("reason", Shape::Text, Changing),
     maybe("lease", Shape::Bytes(0), Changing),
     maybe("lease_until", Shape::Instant, Changing),
-    maybe("worker", Shape::Text(ANY), Changing),
+    maybe("worker", Shape::Text, Changing),
     maybe("changed_at", Shape::Instant, Clock),
-    maybe("resource_id", Shape::Text(ANY), Changing),
-    maybe("result", Shape::Text(ANY), Changing),
+    maybe("resource_id", Shape::Text, Changing),
+    maybe("result", Shape::Text, Changing),
 ];
 
 const REVISION: &[Field] = &[
@@ -189,7 +194,7 @@ const REVISION: &[Field] = &[
     field("fingerprint", Shape::Bytes(32), Fixed),
     field("accepted_at", Shape::Instant, Fixed),
     field("conflict", Shape::Number, Fixed),
-    maybe("text", Shape::Text(ANY), Changing),
+    maybe("text", Shape::Content, Changing),
 ];
 
 const ATTEMPT: &[Field] = &[
@@ -198,19 +203,19 @@ const ATTEMPT: &[Field] = &[
     field("run", Shape::Number, Fixed),
     field("number", Shape::Number, Fixed),
     field("lease", Shape::Bytes(0), Fixed),
-    field("worker", Shape::Text(ANY), Fixed),
+    field("worker", Shape::Text, Fixed),
     field("started_at", Shape::Instant, Fixed),
     maybe("ended_at", Shape::Instant, Clock),
     maybe("outcome", Shape::Word(OUTCOMES), Changing),
     maybe("exit_code", Shape::Number, Changing),
     maybe("signal", Shape::Number, Changing),
-    maybe("error_class", Shape::Text(ANY), Changing),
-    maybe("error", Shape::Text(ANY), Changing),
+    maybe("error_class", Shape::Text, Changing),
+    maybe("error", Shape::Text, Changing),
     maybe("cost_micros", Shape::Number, Changing),
     maybe("tokens_in", Shape::Number, Changing),
     maybe("tokens_out", Shape::Number, Changing),
-    maybe("model", Shape::Text(ANY), Changing),
-    maybe("late", Shape::Text(ANY), Changing),
+    maybe("model", Shape::Text, Changing),
+    maybe("late", Shape::Text, Changing),
     maybe("stdout", Shape::Output, Changing),
     maybe("stderr", Shape::Output, Changing),
 ];
@@ -219,8 +224,8 @@ const EFFECT: &[Field] = &[
     field("effect", Shape::Number, Key),
     field("event", Shape::Number, Fixed),
     field("run", Shape::Number, Fixed),
-    field("name", Shape::Text(ANY), Fixed),
-    field("key", Shape::Text(ANY), Fixed),
+    field("name", Shape::Text, Fixed),
+    field("key", Shape::Text, Fixed),
     field("state", Shape::Word(EFFECT_STATES), Changing),
     maybe("key_ttl", Shape::Number, Fixed),
     field("lookup", Shape::Flag, Fixed),
@@ -229,10 +234,10 @@ const EFFECT: &[Field] = &[
     maybe("retry_below", Shape::Number, Fixed),
     field("begun_at", Shape::Instant, Fixed),
     field("changed_at", Shape::Instant, Clock),
-    maybe("reason", Shape::Text(ANY), Changing),
-    maybe("resource_id", Shape::Text(ANY), Changing),
+    maybe("reason", Shape::Text, Changing),
+    maybe("resource_id", Shape::Text, Changing),
     maybe("cost_micros", Shape::Number, Changing),
-    maybe("result", Shape::Text(ANY), Changing),
+    maybe("result", Shape::Text, Changing),
 ];
 
 const EFFECT_TRY: &[Field] = &[
@@ -245,7 +250,7 @@ const EFFECT_TRY: &[Field] = &[
     field("send_before", Shape::Instant, Fixed),
     field("deadline", Shape::Instant, Fixed),
     field("open", Shape::Flag, Changing),
-    maybe("outcome", Shape::Text(ANY), Changing),
+    maybe("outcome", Shape::Text, Changing),
     maybe("reserved_micros", Shape::Number, Changing),
 ];
 
@@ -257,11 +262,11 @@ const CONFLICT: &[Field] = &[
     field("last_at", Shape::Instant, Clock),
     field("count", Shape::Number, Changing),
     maybe("time", Shape::Instant, Fixed),
-    maybe("type", Shape::Text(TYPE_MAX_BYTES), Fixed),
+    maybe("type", Shape::Type, Fixed),
     maybe("decision", Shape::Word(&["keep", "accept", "as"]), Changing),
     maybe("decided_at", Shape::Instant, Clock),
-    maybe("note", Shape::Text(ANY), Changing),
-    maybe("text", Shape::Text(ANY), Changing),
+    maybe("note", Shape::Text, Changing),
+    maybe("text", Shape::Content, Changing),
 ];
 
 const DELIVERY: &[Field] = &[
@@ -271,19 +276,16 @@ const DELIVERY: &[Field] = &[
     field("verdict", Shape::Word(&["duplicate", "conflict", "invalid"]), Fixed),
     field("received_at", Shape::Instant, Fixed),
     maybe("time", Shape::Instant, Fixed),
-    maybe("type", Shape::Text(TYPE_MAX_BYTES), Fixed),
+    maybe("type", Shape::Type, Fixed),
     maybe("conflict", Shape::Number, Fixed),
-    maybe("code", Shape::Text(ANY), Fixed),
-    maybe("detail", Shape::Text(ANY), Changing),
-    maybe("origin", Shape::Text(ANY), Changing),
+    maybe("code", Shape::Text, Fixed),
+    maybe("detail", Shape::Text, Changing),
+    maybe("origin", Shape::Text, Changing),
     field("count", Shape::Number, Fixed),
 ];
 
-const COUNTER: &[Field] = &[
-    maybe("source", Shape::Source, Key),
-    field("counter", Shape::Text(ANY), Key),
-    field("n", Shape::Number, Changing),
-];
+const COUNTER: &[Field] =
+    &[maybe("source", Shape::Source, Key), field("counter", Shape::Text, Key), field("n", Shape::Number, Changing)];
 
 /// What a field of a record holds.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -315,11 +317,15 @@ impl Field {
         match (self.shape, value) {
             (_, Value::Null) => self.nullable,
             (Shape::Number, Value::Number(number)) => self.role != Key || (1..=NUMBER_MAX).contains(number),
-            (Shape::Instant, Value::Number(_)) | (Shape::Output, Value::Bytes(_)) => true,
+            (Shape::Instant, Value::Number(_)) | (Shape::Text, Value::Text(_)) | (Shape::Output, Value::Bytes(_)) => {
+                true
+            }
             (Shape::Flag, Value::Number(number)) => matches!(number, 0 | 1),
-            (Shape::Text(most), Value::Text(text)) => text.len() <= most,
+            (Shape::Id, Value::Text(id)) => EventId::new(id.as_str()).is_ok(),
+            (Shape::Type, Value::Text(name)) => EventType::new(name.as_str()).is_ok(),
+            (Shape::Content, Value::Text(text)) => !text.as_bytes().contains(&0),
             (Shape::Word(words), Value::Text(text)) => words.contains(&text.as_str()),
-            (Shape::Source, Value::Text(text)) => crate::event::Source::new(text).is_ok(),
+            (Shape::Source, Value::Text(text)) => Source::new(text).is_ok(),
             (Shape::Bytes(length), Value::Bytes(bytes)) => length == 0 || bytes.len() == length,
             _ => false,
         }

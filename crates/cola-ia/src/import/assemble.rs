@@ -167,7 +167,7 @@ mod tests {
             ("number" | "effect" | "attempt", _) => Value::Number(number),
             _ if field.nullable => Value::Null,
             (_, Shape::Number | Shape::Flag | Shape::Instant) => Value::Number(1),
-            (_, Shape::Text(_) | Shape::Source) => Value::Text("a".into()),
+            (_, Shape::Text | Shape::Id | Shape::Type | Shape::Content | Shape::Source) => Value::Text("a".into()),
             (_, Shape::Word(words)) => Value::Text(words[0].into()),
             (_, Shape::Bytes(length)) => Value::Bytes(vec![0; length]),
             (_, Shape::Output) => Value::Bytes(Vec::new()),

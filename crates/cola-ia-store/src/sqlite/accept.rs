@@ -11,10 +11,11 @@ use cola_ia_core::intake::{DeliveryNumber, EventNumber, Intake, Refusal};
 use cola_ia_core::limits::BATCH_MAX_EVENTS;
 use cola_ia_core::store::{Accepted, ErrorKind, OpId, Receipt, StoreError};
 use cola_ia_core::verdict::Verdict;
-use rusqlite::{CachedStatement, Connection, OptionalExtension as _, params};
+use rusqlite::{CachedStatement, Connection, OptionalExtension as _, Row, params};
 
 use siphasher::sip::SipHasher13;
 
+use super::identities::{self, Identity, Packing};
 use super::rows::Rows;
 use super::slot::Slots;
 use super::writer::Scope;
@@ -166,17 +167,19 @@ struct Candidate {
     index: u32,
 }
 
+/// Stored events that are compared with at once.
+const COMPARED_AT_ONCE: usize = 16 * Rows::MANY;
+
 struct Gate<'a> {
     connection: &'a Connection,
+    packing: Packing,
     batch: &'a [Intake],
     /// The row of each member's source, 0 for refusals.
     sources: Vec<i64>,
     now: Timestamp,
     /// The number of the batch's first member.
     first: i64,
-    claim: Rows<'a>,
-    holders: Rows<'a>,
-    events: Rows<'a>,
+    events: Events<'a>,
 }
 
 impl<'a> Gate<'a> {
@@ -189,23 +192,12 @@ impl<'a> Gate<'a> {
             .query_row([], |row| row.get(0))?;
         Ok(Self {
             connection,
+            packing: scope.packing,
             batch,
             sources: sources(connection, batch)?,
             now: scope.clock.now(),
             first,
-            claim: Rows::new(connection, "INSERT OR IGNORE INTO identities (slot, event) VALUES ", "(?, ?)", "")?,
-            holders: Rows::new(
-                connection,
-                "SELECT slot, event FROM identities WHERE slot IN (VALUES ",
-                "(?)",
-                ") ORDER BY slot",
-            )?,
-            events: Rows::new(
-                connection,
-                "SELECT seq, source, id, fingerprint FROM events WHERE seq IN (VALUES ",
-                "(?)",
-                ") ORDER BY seq",
-            )?,
+            events: Events::new(connection)?,
         })
     }
 
@@ -221,32 +213,41 @@ impl<'a> Gate<'a> {
         Ok(Accepted { received_at: self.now, receipts })
     }
 
-    /// Claims a slot for each identity, in the order of the slots: neighbours in the table are written together, which is
-    /// what makes random ids fast. Whoever finds its slot taken is compared with the one that holds it, byte for byte.
+    /// Finds who holds the slot of each identity, and takes the free ones, in the order of the slots: neighbours are read and
+    /// written together, which is what makes random ids fast. Whoever finds its slot held is compared with the one that holds
+    /// it, byte for byte.
     fn decide(&mut self, candidates: &[Candidate]) -> rusqlite::Result<Vec<Fate>> {
         let mut fates = vec![Fate::Refused; self.batch.len()];
         // Slots held by events that were there before: (event, candidate).
         let mut held: Vec<(i64, Candidate)> = Vec::new();
         // Slots held by another identity.
         let mut displaced: Vec<Candidate> = Vec::new();
-        let mut mostly_known = false;
-        for chunk in candidates.chunks(Rows::MANY) {
-            let holders = self.claim(chunk, &mut mostly_known)?;
-            for (place, candidate) in chunk.iter().enumerate() {
-                let number = self.number(*candidate);
-                match holders.as_ref().map(|holders| holders[place]) {
-                    Some(holder) if holder < self.first => held.push((holder, *candidate)),
-                    Some(holder) if holder != number => match self.among(*candidate, holder) {
-                        Some(fate) => fates[candidate.index as usize] = fate,
-                        None => displaced.push(*candidate),
-                    },
-                    _ => fates[candidate.index as usize] = Fate::Enters,
-                }
+        let mut taken: Vec<Identity> = Vec::new();
+        let slots: Vec<i64> = candidates.iter().map(|candidate| candidate.slot).collect();
+        for (holder, candidate) in
+            identities::holders(self.connection, self.packing, &slots)?.into_iter().zip(candidates)
+        {
+            let fate = &mut fates[candidate.index as usize];
+            if let Some(holder) = holder {
+                held.push((holder, *candidate));
+                continue;
+            }
+            let first = taken.last().filter(|taken| taken.slot == candidate.slot).map(|taken| taken.event);
+            let Some(first) = first else {
+                taken.push(Identity { slot: candidate.slot, event: self.number(*candidate) });
+                *fate = Fate::Enters;
+                continue;
+            };
+            match self.among(*candidate, first) {
+                Some(known) => *fate = known,
+                None => displaced.push(*candidate),
             }
         }
+        drop(slots);
+        identities::take(self.connection, self.packing, &taken)?;
         // Events are stored in the order of arrival; so are most repetitions.
         held.sort_unstable();
-        for chunk in held.chunks(Rows::MANY) {
+        for chunk in held.chunks(COMPARED_AT_ONCE) {
             self.compare(chunk, &mut fates, &mut displaced)?;
         }
         displaced.sort_unstable_by_key(|candidate| candidate.index);
@@ -258,51 +259,6 @@ impl<'a> Gate<'a> {
 
     fn number(&self, candidate: Candidate) -> i64 {
         self.first + i64::from(candidate.index)
-    }
-
-    /// Takes the slots that are free and names the event that now holds each; `None`: all were free.
-    ///
-    /// The unique key decides, and what it refused is read afterwards. Where everything so far was known, it is read before
-    /// as well, which saves the attempt.
-    fn claim(&mut self, chunk: &[Candidate], mostly_known: &mut bool) -> rusqlite::Result<Option<Vec<i64>>> {
-        if *mostly_known && let Some(holders) = self.holders(chunk)? {
-            return Ok(Some(holders));
-        }
-        let first = self.first;
-        let claimed = self.claim.execute(chunk, |row, candidate| {
-            row.bind(candidate.slot)?;
-            row.bind(first + i64::from(candidate.index))
-        })?;
-        *mostly_known = claimed == 0;
-        if claimed == chunk.len() {
-            return Ok(None);
-        }
-        let holders = self.holders(chunk)?;
-        Ok(Some(holders.ok_or_else(|| super::row::unexpected("slot", "free after it was refused"))?))
-    }
-
-    /// The event that holds each slot; `None` where one is free.
-    fn holders(&mut self, chunk: &[Candidate]) -> rusqlite::Result<Option<Vec<i64>>> {
-        let mut found: Vec<(i64, i64)> = Vec::with_capacity(chunk.len());
-        self.holders.query(
-            chunk,
-            |row, candidate| row.bind(candidate.slot),
-            |row| {
-                found.push((row.get(0)?, row.get(1)?));
-                Ok(())
-            },
-        )?;
-        // Both are in the order of the slots, and in both a slot may stand more than once.
-        let mut found = found.into_iter().peekable();
-        let mut holders = Vec::with_capacity(chunk.len());
-        for candidate in chunk {
-            while found.next_if(|(slot, _)| *slot < candidate.slot).is_some() {}
-            match found.peek() {
-                Some((slot, event)) if *slot == candidate.slot => holders.push(*event),
-                _ => return Ok(None),
-            }
-        }
-        Ok(Some(holders))
     }
 
     /// Compares with an event of this same batch; `None`: another identity.
@@ -322,23 +278,19 @@ impl<'a> Gate<'a> {
     ) -> rusqlite::Result<()> {
         let (batch, sources) = (self.batch, &self.sources);
         let mut waiting = chunk.iter().peekable();
-        self.events.query(
-            chunk,
-            |row, (holder, _)| row.bind(*holder),
-            |row| {
-                let event: i64 = row.get(0)?;
-                while let Some((_, candidate)) = waiting.next_if(|(holder, _)| *holder == event) {
-                    let index = candidate.index as usize;
-                    let Some(mine) = delivery_at(batch, i64::from(candidate.index)) else { continue };
-                    if row.get::<_, i64>(1)? == sources[index] && row.get_ref(2)?.as_str()? == mine.id.as_str() {
-                        fates[index] = Fate::Known(event, Fingerprint(row.get(3)?));
-                    } else {
-                        displaced.push(*candidate);
-                    }
+        self.events.read(chunk, |row| {
+            let event: i64 = row.get(0)?;
+            while let Some((_, candidate)) = waiting.next_if(|(holder, _)| *holder == event) {
+                let index = candidate.index as usize;
+                let Some(mine) = delivery_at(batch, i64::from(candidate.index)) else { continue };
+                if row.get::<_, i64>(1)? == sources[index] && row.get_ref(2)?.as_str()? == mine.id.as_str() {
+                    fates[index] = Fate::Known(event, Fingerprint(row.get(3)?));
+                } else {
+                    displaced.push(*candidate);
                 }
-                Ok(())
-            },
-        )?;
+            }
+            Ok(())
+        })?;
         match waiting.next() {
             None => Ok(()),
             Some((holder, _)) => Err(super::row::unexpected("slot of a missing event", &holder.to_string())),
@@ -349,10 +301,13 @@ impl<'a> Gate<'a> {
     fn walk(&mut self, mut candidate: Candidate) -> rusqlite::Result<Fate> {
         loop {
             candidate.slot = Slots::after(candidate.slot);
-            let number = self.number(candidate);
-            let holder = match self.claim(&[candidate], &mut false)?.as_deref() {
-                Some([holder]) if *holder != number => *holder,
-                _ => return Ok(Fate::Enters),
+            let Some(holder) = identities::holder(self.connection, candidate.slot)? else {
+                identities::take(
+                    self.connection,
+                    self.packing,
+                    &[Identity { slot: candidate.slot, event: self.number(candidate) }],
+                )?;
+                return Ok(Fate::Enters);
             };
             if holder >= self.first {
                 if let Some(fate) = self.among(candidate, holder) {
@@ -462,6 +417,40 @@ impl<'a> Gate<'a> {
                 row.bind(time)?;
                 row.bind(event_type)
             })?;
+        }
+        Ok(())
+    }
+}
+
+/// Reads the events that hold slots.
+struct Events<'a> {
+    each: Rows<'a>,
+    stretch: CachedStatement<'a>,
+}
+
+impl<'a> Events<'a> {
+    fn new(connection: &'a Connection) -> rusqlite::Result<Self> {
+        let select = "SELECT seq, source, id, fingerprint FROM events WHERE seq";
+        Ok(Self {
+            each: Rows::new(connection, &format!("{select} IN (VALUES "), "(?)", ") ORDER BY seq")?,
+            stretch: connection.prepare_cached(&format!("{select} BETWEEN ?1 AND ?2 ORDER BY seq"))?,
+        })
+    }
+
+    /// In the order of their numbers, and perhaps others between them: where they lie close together, as the repetitions of a
+    /// file do, reading on costs less than asking for each.
+    fn read(
+        &mut self,
+        holders: &[(i64, Candidate)],
+        mut take: impl FnMut(&Row<'_>) -> rusqlite::Result<()>,
+    ) -> rusqlite::Result<()> {
+        let (Some((first, _)), Some((last, _))) = (holders.first(), holders.last()) else { return Ok(()) };
+        if last - first > 2 * holders.len() as i64 {
+            return self.each.query(holders, |row, (holder, _)| row.bind(*holder), take);
+        }
+        let mut rows = self.stretch.query((first, last))?;
+        while let Some(row) = rows.next()? {
+            take(row)?;
         }
         Ok(())
     }

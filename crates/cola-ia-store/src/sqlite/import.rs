@@ -14,7 +14,8 @@ use rusqlite::{Connection, OptionalExtension as _, ToSql, params};
 use siphasher::sip::SipHasher13;
 
 use super::accept::source_row;
-use super::claim::{Identity, claim};
+use super::claim::{Claim, claim};
+use super::identities::Packing;
 use super::records::{Column, Names, column, columns, read, table};
 use super::slot::Slots;
 use super::writer::Scope;
@@ -189,6 +190,7 @@ struct Parent {
 struct Entering<'c> {
     connection: &'c Connection,
     slots: Slots,
+    packing: Packing,
     now: Timestamp,
     names: Names<'c>,
     statements: HashMap<Kind, Statements>,
@@ -234,6 +236,7 @@ impl<'c> Entering<'c> {
         Self {
             connection,
             slots: scope.slots,
+            packing: scope.packing,
             now: scope.clock.now(),
             names: Names::new(connection),
             statements: tables.map(|kind| (kind, Statements::of(kind))).collect(),
@@ -302,8 +305,8 @@ impl<'c> Entering<'c> {
             if next.is_none_or(|next| next.kind() != Kind::Job || next.number("event") != Some(number)) {
                 return Err(Stopped::OutOfOrder);
             }
-            let identity = Identity { source, name, id };
-            if claim(self.connection, self.slots, &identity, number)? == number {
+            let claimed = Claim { source, name, id, event: number };
+            if claim(self.connection, self.slots, self.packing, &claimed)? == number {
                 self.an_event_entered = true;
                 self.count(Some(source), "new", record, 1);
                 self.put(record, source)?

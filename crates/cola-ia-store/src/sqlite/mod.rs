@@ -14,6 +14,7 @@ mod export;
 mod file;
 pub mod filesystem;
 mod find_events;
+mod identities;
 mod import;
 mod jobs;
 mod migrate;
@@ -43,6 +44,7 @@ use rusqlite::Connection;
 
 pub use connection::{Patience, Quiet};
 pub use filesystem::Filesystem;
+pub use identities::Packing;
 pub use migrate::Migrated;
 pub use take_over::{REPORTED_MAX, TakenOver, Untaken};
 
@@ -71,6 +73,8 @@ pub struct Options {
     pub entropy: Arc<dyn Entropy>,
     /// Bits of the hash that gives an identity its slot in a new store: 64. Tests take fewer, so that slots collide.
     pub slot_bits: u32,
+    /// When identities go from rows to blocks. Tests take small sizes.
+    pub packing: Packing,
     /// The schema's steps that this program knows. Tests take others.
     pub migrations: &'static [Migration],
 }
@@ -85,6 +89,7 @@ impl Default for Options {
             clock: Arc::new(SystemClock),
             entropy: Arc::new(SystemEntropy),
             slot_bits: 64,
+            packing: Packing::USUAL,
             migrations: migrate::MIGRATIONS,
         }
     }
@@ -157,7 +162,14 @@ impl SqliteStore {
         let slots = slots(path, &connection)?;
         let views = connection::open_reader(path, &wait)?;
         let store = Self {
-            writer: Some(Writer::start(connection, path.to_owned(), options.clock.clone(), slots, wait)),
+            writer: Some(Writer::start(
+                connection,
+                path.to_owned(),
+                options.clock.clone(),
+                slots,
+                options.packing,
+                wait,
+            )),
             reader: Reader::start(views, path, slots),
             path: path.to_owned(),
             slots,

@@ -6,6 +6,7 @@ use cola_ia_core::store::Preview;
 use cola_ia_core::verdict::Verdict;
 use rusqlite::OptionalExtension as _;
 
+use super::identities;
 use super::reader::Sight;
 use super::slot::Slots;
 
@@ -40,11 +41,10 @@ pub(super) fn find(sight: &Sight<'_>, source: &str, id: &str) -> rusqlite::Resul
         .query_row([source], |row| row.get(0))
         .optional()?;
     let Some(known) = known else { return Ok(None) };
-    let mut holder = sight.connection.prepare_cached("SELECT event FROM identities WHERE slot = ?1")?;
     let mut identity = sight.connection.prepare_cached("SELECT source = ?2 AND id = ?3 FROM events WHERE seq = ?1")?;
     let mut slot = sight.slots.of(source, id);
     loop {
-        let Some(event) = holder.query_row([slot], |row| row.get::<_, i64>(0)).optional()? else { return Ok(None) };
+        let Some(event) = identities::holder(sight.connection, slot)? else { return Ok(None) };
         // An event that is not there is damage: never taken for another identity.
         if identity.query_row((event, known, id), |row| row.get(0))? {
             return Ok(Some(event));

@@ -199,7 +199,7 @@ fn take_over_locked(
     }
     create::sign(connection, options).map_err(sqlite)?;
     let slots = super::slots(path, connection)?;
-    let scope = Scope { connection, path, clock: &*options.clock, slots };
+    let scope = Scope { connection, path, clock: &*options.clock, slots, packing: options.packing };
     enter_rows(&scope, options, &mut report)?;
     connection.execute_batch(CLOSE_OLD_TABLE).map_err(sqlite)?;
     Ok(Some(report))

@@ -18,6 +18,7 @@ use tokio::sync::oneshot;
 use super::checkpoint::Checkpointer;
 use super::connection::Wait;
 use super::error;
+use super::identities::Packing;
 use super::slot::Slots;
 
 /// Most calls in one transaction.
@@ -31,6 +32,7 @@ pub(super) struct Scope<'a> {
     pub(super) path: &'a std::path::Path,
     pub(super) clock: &'a dyn Clock,
     pub(super) slots: Slots,
+    pub(super) packing: Packing,
 }
 
 impl Scope<'_> {
@@ -105,11 +107,12 @@ impl Writer {
         path: PathBuf,
         clock: Arc<dyn Clock>,
         slots: Slots,
+        packing: Packing,
         wait: Wait,
     ) -> Self {
         let (calls, waiting) = channel();
         let checkpointer = Checkpointer::start(&path);
-        let state = State { connection, path, clock, slots, wait, checkpointer };
+        let state = State { connection, path, clock, slots, packing, wait, checkpointer };
         let thread = std::thread::Builder::new()
             .name("store-writer".into())
             .spawn(move || state.serve(&waiting))
@@ -147,6 +150,7 @@ struct State {
     path: PathBuf,
     clock: Arc<dyn Clock>,
     slots: Slots,
+    packing: Packing,
     wait: Wait,
     checkpointer: Checkpointer,
 }
@@ -199,7 +203,13 @@ impl State {
 
     /// Runs each call of the group and answers whether there is anything to commit. A call that fails keeps its own error.
     fn run_together(&self, group: &mut [Box<dyn Call>]) -> Result<bool, StoreError> {
-        let scope = Scope { connection: &self.connection, path: &self.path, clock: &*self.clock, slots: self.slots };
+        let scope = Scope {
+            connection: &self.connection,
+            path: &self.path,
+            clock: &*self.clock,
+            slots: self.slots,
+            packing: self.packing,
+        };
         let sqlite = |cause: rusqlite::Error| error::sqlite(&self.path, &cause);
         if let [only] = group {
             return Ok(only.run(&scope));
@@ -245,7 +255,8 @@ mod tests {
         connection.busy_timeout(Duration::from_millis(10)).unwrap();
         let look = Connection::open(&path).unwrap();
         let wait = Wait { limit: Duration::from_millis(50), patience: Arc::new(Quiet) };
-        let writer = Writer::start(connection, path, Arc::new(SystemClock), Slots::new([0; 16], 64), wait);
+        let writer =
+            Writer::start(connection, path, Arc::new(SystemClock), Slots::new([0; 16], 64), Packing::TINY, wait);
         Setting { writer, look, _folder: folder }
     }
 

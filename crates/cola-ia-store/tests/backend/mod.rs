@@ -6,14 +6,14 @@ use std::sync::Arc;
 use cola_ia_core::clock::Timestamp;
 use cola_ia_core::intake::{DeliveryNumber, RefusalCode};
 use cola_ia_core::store::Store;
-use cola_ia_store::sqlite::{Options, SqliteStore};
+use cola_ia_store::sqlite::{Options, Packing, SqliteStore};
 use cola_ia_testkit::clock::{ManualClock, SeededEntropy};
 use cola_ia_testkit::harness::{Backend, Failure, Place, RecordedRefusal};
 
 /// SQLite in a file of its own.
 pub(crate) struct Sqlite {
     pub(crate) name: &'static str,
-    /// Fewer than 64 make identities share slots.
+    /// Fewer than 64 make identities share slots; they then go from rows to blocks early, too.
     pub(crate) slot_bits: u32,
 }
 
@@ -44,6 +44,7 @@ impl Place for Folder {
             clock: Arc::new(clock),
             entropy: Arc::new(entropy),
             slot_bits: self.slot_bits,
+            packing: if self.slot_bits < 64 { Packing::TINY } else { Packing::USUAL },
             ..Options::default()
         };
         Ok(Arc::new(SqliteStore::open(&self.path(), &options)?.0))

@@ -37,9 +37,7 @@ pub(crate) fn stored(path: &Path, thorough: bool) -> Stored {
     none("an identity twice", "SELECT 1 FROM events GROUP BY source, id HAVING count(*) > 1");
     none("an event without a job", "SELECT seq FROM events EXCEPT SELECT event FROM jobs");
     none("a job without an event", "SELECT event FROM jobs EXCEPT SELECT seq FROM events");
-    none("an event without identity", "SELECT seq FROM events EXCEPT SELECT event FROM identities");
-    none("an identity without event", "SELECT event FROM identities EXCEPT SELECT seq FROM events");
-    none("two identities of one event", "SELECT 1 FROM identities GROUP BY event HAVING count(*) > 1");
+    identities(&connection);
     none("a conflict of nothing", "SELECT event FROM conflicts EXCEPT SELECT seq FROM events");
     none("a delivery of nothing", "SELECT event FROM deliveries WHERE event NOTNULL EXCEPT SELECT seq FROM events");
     none("a number twice", "SELECT seq FROM events INTERSECT SELECT seq FROM deliveries");
@@ -66,6 +64,38 @@ pub(crate) fn stored(path: &Path, thorough: bool) -> Stored {
         deliveries: counts("SELECT verdict, CAST(sum(count) AS TEXT) FROM deliveries GROUP BY verdict"),
         jobs: counts("SELECT state, CAST(count(*) AS TEXT) FROM jobs GROUP BY state"),
     }
+}
+
+/// Each event has one identity, in one slot, and each identity its event.
+#[track_caller]
+fn identities(connection: &Connection) {
+    let mut slots = BTreeSet::new();
+    let mut events: Vec<i64> = Vec::new();
+    let mut take = |slot: i64, event: i64| {
+        assert!(slots.insert(slot), "slot {slot} twice");
+        events.push(event);
+    };
+    let mut rows = connection.prepare("SELECT slot, event FROM identities").unwrap();
+    let mut rows = rows.query([]).unwrap();
+    while let Some(row) = rows.next().unwrap() {
+        take(row.get(0).unwrap(), row.get(1).unwrap());
+    }
+    for table in ["identities_recent", "identities_settled"] {
+        let mut blocks = connection.prepare(&format!("SELECT entries FROM {table}")).unwrap();
+        let mut blocks = blocks.query([]).unwrap();
+        while let Some(block) = blocks.next().unwrap() {
+            let entries = block.get_ref(0).unwrap().as_blob().unwrap();
+            assert_eq!(entries.len() % 16, 0, "a block that was cut");
+            for entry in entries.chunks_exact(16) {
+                let [slot, event] = [&entry[..8], &entry[8..]].map(|word| i64::from_be_bytes(word.try_into().unwrap()));
+                take(slot, event);
+            }
+        }
+    }
+    events.sort_unstable();
+    let mut stored = connection.prepare("SELECT seq FROM events ORDER BY seq").unwrap();
+    let stored: Vec<i64> = stored.query_map([], |row| row.get(0)).unwrap().collect::<rusqlite::Result<_>>().unwrap();
+    assert!(events == stored, "{} identities for {} events, or others", events.len(), stored.len());
 }
 
 /// Makes the article's database, as its script does, with rows (id, texto, estado).

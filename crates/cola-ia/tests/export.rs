@@ -209,7 +209,7 @@ fn what_runs_here_waits_there_and_the_store_counts_as_restored() {
     let text = |sql: &str| -> String { look.query_row(sql, [], |row| row.get(0)).unwrap() };
     assert_eq!(text("SELECT state || ifnull(worker, '-') || (lease IS NULL) FROM jobs WHERE event = 2"), "pending-1");
     assert_eq!(text("SELECT outcome || (ended_at > 3) FROM attempts"), "lease_lost1");
-    assert_eq!(text("SELECT state || key || reason FROM effects"), "unknownkimported");
+    assert_eq!(text("SELECT state || key || ifnull(reason, '-') FROM effects"), "unknownk-");
     assert_eq!(text("SELECT (restored_at > 0) || '' FROM store"), "1");
     assert_eq!(
         text("SELECT hex(namespace) FROM store"),

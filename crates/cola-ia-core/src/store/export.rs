@@ -168,7 +168,7 @@ const EVENT: &[Field] = &[
     field("fingerprint", Shape::Bytes(32), Fixed),
     field("received_at", Shape::Instant, Fixed),
     maybe("time", Shape::Instant, Fixed),
-    maybe("type", Shape::Type, Fixed),
+    maybe("type", Shape::Type, Changing),
     maybe("text", Shape::Content, Changing),
 ];
 
@@ -262,7 +262,7 @@ const CONFLICT: &[Field] = &[
     field("last_at", Shape::Instant, Clock),
     field("count", Shape::Number, Changing),
     maybe("time", Shape::Instant, Fixed),
-    maybe("type", Shape::Type, Fixed),
+    maybe("type", Shape::Type, Changing),
     maybe("decision", Shape::Word(&["keep", "accept", "as"]), Changing),
     maybe("decided_at", Shape::Instant, Clock),
     maybe("note", Shape::Text, Changing),
@@ -276,7 +276,7 @@ const DELIVERY: &[Field] = &[
     field("verdict", Shape::Word(&["duplicate", "conflict", "invalid"]), Fixed),
     field("received_at", Shape::Instant, Fixed),
     maybe("time", Shape::Instant, Fixed),
-    maybe("type", Shape::Type, Fixed),
+    maybe("type", Shape::Type, Changing),
     maybe("conflict", Shape::Number, Fixed),
     maybe("code", Shape::Text, Fixed),
     maybe("detail", Shape::Text, Changing),
@@ -624,6 +624,6 @@ mod tests {
         assert_eq!(conflict().with("decided_at", Value::Number(6)).against(&there), older);
         let differs = Outcome::Contradicts(Contradiction::Differs);
         assert_eq!(conflict().with("fingerprint", Value::Bytes(vec![1; 32])).against(&there), differs);
-        assert_eq!(conflict().with("type", Value::Text("t".into())).against(&there), differs);
+        assert_eq!(conflict().with("time", Value::Number(1)).against(&there), differs);
     }
 }

@@ -382,15 +382,16 @@ impl<'c> Entering<'c> {
                 .with("lease", Value::Null)
                 .with("lease_until", Value::Null)
                 .with("worker", Value::Null)
+                // Losing it is no fault of the job: it has its attempt back, as after a restore.
+                .with("attempts", Value::Number((record.number("attempts").unwrap_or_default() - 1).max(0)))
+                .with("reason", word(""))
                 .with("changed_at", now("changed_at")),
             Kind::Attempt if record.number("ended_at").is_none() => {
                 record.clone().with("ended_at", now("started_at")).with("outcome", word("lease_lost"))
             }
-            Kind::Effect if record.text("state") == Some("intended") => record
-                .clone()
-                .with("state", word("unknown"))
-                .with("changed_at", now("changed_at"))
-                .with("reason", word("imported")),
+            Kind::Effect if record.text("state") == Some("intended") => {
+                record.clone().with("state", word("unknown")).with("changed_at", now("changed_at"))
+            }
             _ => record.clone(),
         }
     }

@@ -438,15 +438,15 @@ fn enter(book: &mut Book, record: &Record, now: Timestamp) {
             .fold(record.clone(), |record, field| record.with(field, Value::Null))
             .with("state", text("pending"))
             .with("due_at", at(now))
+            .with("attempts", number((record.number("attempts").unwrap_or_default() - 1).max(0)))
+            .with("reason", text(""))
             .with("changed_at", later("changed_at")),
         Kind::Attempt if record.number("ended_at").is_none() => {
             record.clone().with("ended_at", later("started_at")).with("outcome", text("lease_lost"))
         }
-        Kind::Effect if word("state") == "intended" => record
-            .clone()
-            .with("state", text("unknown"))
-            .with("reason", text("imported"))
-            .with("changed_at", later("changed_at")),
+        Kind::Effect if word("state") == "intended" => {
+            record.clone().with("state", text("unknown")).with("changed_at", later("changed_at"))
+        }
         _ => record.clone(),
     };
     match record.kind() {

@@ -19,6 +19,10 @@ mod report;
 mod rows;
 #[cfg(feature = "bench")]
 mod shape;
+#[cfg(feature = "bench")]
+mod views;
+#[cfg(feature = "bench")]
+mod wal;
 
 use crate::failure::Failure;
 use crate::repository::Repository;
@@ -40,16 +44,21 @@ pub(crate) fn run(repository: &Repository, arguments: &[String]) -> Result<(), F
     }
     run::run(&mut repository.cargo(["build", "--release", "--locked", "--package", "xtask"]))?;
     let measuring = repository.target().join("release").join(format!("xtask{}", std::env::consts::EXE_SUFFIX));
-    run::run(repository.command(measuring).args([INNER, "gate"]).args(arguments))
+    run::run(repository.command(measuring).args([INNER, options.part.name()]).args(arguments))
         .map_err(|_| Failure::new("the benchmark failed; what failed stands above"))
 }
 
-/// The measuring half: `gate` measures everything, the other parts are the child processes it starts.
+/// The measuring half: the parts that a person names, and the child processes that they start.
 #[cfg(feature = "bench")]
 pub(crate) fn inner(repository: &Repository, arguments: &[String]) -> Result<(), Failure> {
     let (part, rest) = arguments.split_first().map_or(("", &[][..]), |(part, rest)| (part.as_str(), rest));
     match part {
-        "gate" => Options::parse(rest)?.map_or(Ok(()), |options| gate::run(repository, &options)),
+        "gate" | "views" | "wal" => match Options::parse(rest)? {
+            Some(options) if options.part == options::Part::Gate => gate::run(repository, &options),
+            Some(options) if options.part == options::Part::Views => views::run(repository, &options),
+            Some(options) => wal::run(repository, &options),
+            None => Ok(()),
+        },
         measure::PART => measure::child(rest),
         rows::PART => rows::child(rest),
         article::PART => article::child(rest),

@@ -33,6 +33,18 @@ impl JobState {
         }
     }
 
+    /// The word that people read and write in Spanish.
+    pub const fn in_spanish(self) -> &'static str {
+        match self {
+            Self::Pending => "pendiente",
+            Self::Running => "en_proceso",
+            Self::Done => "terminado",
+            Self::Failed => "fallido",
+            Self::Held => "retenido",
+            Self::Cancelled => "cancelado",
+        }
+    }
+
     /// The state that [`as_str`](Self::as_str) gives this word for.
     pub fn from_word(word: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|state| state.as_str() == word)

@@ -3,10 +3,13 @@
 //! Everything here is plain data and pure functions. This crate must not know SQL, HTTP, tokio or files: the stores, the
 //! server and the command line all depend on it, and it depends on none of them.
 
+pub mod age;
 pub mod clock;
 pub mod event;
+pub mod filter;
 pub mod intake;
 pub mod job;
+pub mod lateness;
 pub mod limits;
 pub mod store;
 pub mod verdict;

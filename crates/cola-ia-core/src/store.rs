@@ -7,6 +7,8 @@
 //!
 //! The same conformance cases run on every implementation (`cola-ia-testkit`).
 
+mod stats;
+
 use std::fmt;
 use std::sync::Arc;
 
@@ -14,13 +16,28 @@ use async_trait::async_trait;
 
 use crate::clock::{Clock, Entropy, Timestamp};
 use crate::event::{EventType, Fingerprint, Source};
+use crate::filter::Filter;
 use crate::intake::{DeliveryNumber, EventNumber, Intake};
 use crate::job::JobState;
 use crate::verdict::Verdict;
 
+mod decisions;
+mod erase;
 pub mod export;
+mod lists;
+mod prune;
 
+pub use decisions::{
+    Decision, DecisionKind, DecisionView, NOTE_MAX_BYTES, RESOLVE_MAX, ResolveRequest, Resolved, RevisionView,
+};
+pub use erase::{EraseRequest, Erased, erased_id, names};
 pub use export::{ExportCursor, ExportPage, ImportBatch, Imported};
+pub use lists::{
+    AttemptView, BothTexts, ConflictSummary, Cursor, DeliverySummary, EffectView, FOLLOW_MAX, FollowFrom, Followed,
+    ListRequest, Page, TEXTS_MAX_BYTES, Texts,
+};
+pub use prune::{OPS_KEPT, PruneCursor, PruneRequest, Pruned, PrunedDeliveries};
+pub use stats::{STATS_SOURCES_MAX, Stats, StatsGroup};
 
 /// The caller's name for one mutating call: 16 bytes, of which the first six are the time in milliseconds, so that a store
 /// appends them in order, and the rest is random.
@@ -58,6 +75,8 @@ pub struct Receipt {
     pub event: Option<EventNumber>,
     /// The conflict's number within its event, from 1; only for [`Verdict::Conflict`].
     pub conflict: Option<u32>,
+    /// A conflict that a person had decided to leave one when this came: no alarm. Only for [`Verdict::Conflict`].
+    pub decided: bool,
 }
 
 /// What [`Store::accept`] would answer, as far as the store's present events decide it.
@@ -67,15 +86,19 @@ pub enum Preview {
     Unknown,
     /// The store knows it, or refuses it: this is the verdict.
     Known(Verdict),
+    /// The store knows it: [`Verdict::Conflict`], with a content that a person decided to leave one.
+    Decided,
 }
 
-/// Which jobs [`Store::jobs`] lists. Empty: all.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct JobFilter {
-    /// Only of this source.
-    pub source: Option<Source>,
-    /// Only in one of these states; empty: in any.
-    pub states: Vec<JobState>,
+impl Preview {
+    /// The verdict, where the store knows the identity.
+    pub const fn verdict(self) -> Option<Verdict> {
+        match self {
+            Self::Unknown => None,
+            Self::Known(verdict) => Some(verdict),
+            Self::Decided => Some(Verdict::Conflict),
+        }
+    }
 }
 
 /// One page of a list, highest number first. What is committed while pages are read may be missed or not: a page is a look,
@@ -104,13 +127,16 @@ pub struct JobSummary {
     pub event: EventNumber,
     /// The event's source.
     pub source: Source,
-    /// The event's id. A plain string: a store that took over an older file may hold ids that no longer would enter.
+    /// The event's id; once the event is erased, a hash of it in hex. A plain string: a store that took over an older file may
+    /// hold ids that no longer would enter.
     pub id: String,
+    /// When a person had the event erased.
+    pub erased_at: Option<Timestamp>,
     /// The event's type.
     pub event_type: Option<EventType>,
     /// Where the job stands.
     pub state: JobState,
-    /// Why the job is held or failed, a stable code; empty where it needs no reason.
+    /// Why the job is held, failed or cancelled, a stable code; empty where it needs no reason.
     pub reason: String,
     /// The run, from 1.
     pub run: u32,
@@ -131,19 +157,35 @@ pub struct JobSummary {
 pub struct EventHistory {
     /// The job and the identity.
     pub job: JobSummary,
-    /// The content; `None` once pruned or erased.
+    /// The content that workers get, the newest revision; `None` once pruned or erased.
     pub text: Option<String>,
-    /// SHA-256 of the content that entered.
+    /// SHA-256 of that content.
     pub fingerprint: Fingerprint,
-    /// How often the same content was delivered again.
+    /// When the job changed last; `None` while it is as it was born.
+    pub changed_at: Option<Timestamp>,
+    /// While the job is running: who holds its lease.
+    pub worker: Option<String>,
+    /// While the job is running: until when.
+    pub lease_until: Option<Timestamp>,
+    /// The number of that revision: 1 is the content that entered, and each content that a person accepted is one more.
+    pub revision: u32,
+    /// The revisions before it, by number; at most [`HISTORY_MAX`].
+    pub revisions: Vec<RevisionView>,
+    /// How often an accepted content was delivered again, pruned deliveries included.
     pub duplicates: u64,
+    /// Those of them that were pruned.
+    pub pruned: Option<PrunedDeliveries>,
     /// The other contents that came under this identity, by number; at most [`HISTORY_MAX`].
     pub conflicts: Vec<ConflictView>,
     /// The latest deliveries after the first, newest first; at most [`HISTORY_MAX`].
     pub deliveries: Vec<DeliveryView>,
+    /// The latest attempts of the job, newest first; at most [`HISTORY_MAX`].
+    pub attempts: Vec<AttemptView>,
+    /// The latest effects of the job, newest first; at most [`HISTORY_MAX`].
+    pub effects: Vec<EffectView>,
 }
 
-/// Most conflicts and most deliveries in one [`EventHistory`].
+/// Most of each kind in one [`EventHistory`].
 pub const HISTORY_MAX: usize = 100;
 
 /// Another content under a known identity.
@@ -161,6 +203,8 @@ pub struct ConflictView {
     pub first_at: Timestamp,
     /// When it came last.
     pub last_at: Timestamp,
+    /// What was decided about it, oldest first; empty: nothing yet.
+    pub decisions: Vec<DecisionView>,
 }
 
 /// One delivery that did not make its event.
@@ -204,6 +248,42 @@ pub trait Store: Send + Sync {
     /// `Unavailable`, `Corrupt`.
     async fn preview(&self, batch: Arc<Vec<Intake>>) -> Result<Vec<Preview>, StoreError>;
 
+    /// Decides conflicts of an event, all of the request or none. Each decision is recorded with the store's time and the
+    /// note. A kept conflict may be decided again; one that was accepted or entered elsewhere may not, because that has been
+    /// acted upon.
+    ///
+    /// # Errors
+    /// `Invalid`: `event_unknown`, `conflict_unknown`, `conflict_not_named` (none was named, and not exactly one is
+    /// undecided), `resolve_too_many`, `note_too_long`. `Conflict`: `conflict_decided`; `content_gone` (accepting or entering
+    /// a content that was erased or pruned); `id_taken` (the new id has another content); `effects_open` (a new run while an
+    /// effect of an earlier one is open); `op_reused`. `Unavailable`, `Corrupt`.
+    async fn resolve(&self, op: OpId, request: ResolveRequest) -> Result<Resolved, StoreError>;
+
+    /// One bounded step of pruning. What went is gone whatever becomes of the next step; identity, fingerprints, times and
+    /// counts stay: what was a duplicate or a conflict still is.
+    ///
+    /// # Errors
+    /// `Conflict` (`op_reused`), `Unavailable`, `Corrupt`.
+    async fn prune(&self, op: OpId, request: PruneRequest) -> Result<Pruned, StoreError>;
+
+    /// What [`prune`](Self::prune) would let go of in the same step. Nothing is changed.
+    ///
+    /// # Errors
+    /// `Unavailable`, `Corrupt`.
+    async fn prunable(&self, request: PruneRequest) -> Result<Pruned, StoreError>;
+
+    /// Erases an event, in steps; `None`: there is no such event. The first step takes its texts (that of each conflict and
+    /// revision too), type, notes, outputs, results and resource ids; its id gives place to a hash by which the identity is
+    /// still known. A job that is not done is cancelled, with the reason `erased`. The other steps go through its deliveries
+    /// (types, places where they were read) and through the details of refusals that name the id. What is delivered under
+    /// the identity later is judged and counted as before, and nothing of its content is kept.
+    ///
+    /// Erasing an erased event goes through the same steps and finds nothing.
+    ///
+    /// # Errors
+    /// `Conflict`: `job_running`, while a worker holds its lease; `op_reused`. `Unavailable`, `Corrupt`.
+    async fn erase(&self, op: OpId, request: EraseRequest) -> Result<Option<Erased>, StoreError>;
+
     /// The events with this id, byte for byte: of one source, or of every source, sorted by the bytes of its name. Any string
     /// can be asked for; one that cannot be an id is not found.
     ///
@@ -241,9 +321,61 @@ pub trait Store: Send + Sync {
 
     /// One page of jobs, highest number first. A limit outside of 1 to 1,000 is taken as the nearer of the two.
     ///
+    /// Of the filter, sources, states, types, times and reasons are asked; times are when the event was received. Where the
+    /// filter lets little through, a page may come short, even empty, and with a `next`: a call looks at a bounded number of
+    /// jobs.
+    ///
     /// # Errors
     /// `Unavailable`, `Corrupt`.
-    async fn jobs(&self, filter: JobFilter, page: PageRequest) -> Result<JobPage, StoreError>;
+    async fn jobs(&self, filter: Filter, page: PageRequest) -> Result<JobPage, StoreError>;
+
+    /// What was received in a range of time, by verdict and by source, and how late; and how many jobs are in each state now. Of
+    /// the filter, sources and times are asked.
+    ///
+    /// The range is widened to whole minutes, and where the store keeps older counts by the hour or the day, to whole ones of
+    /// these: the answer says the range that it counts, exactly. Reception is by the store's clock.
+    ///
+    /// # Errors
+    /// `Unavailable`, `Corrupt`.
+    async fn stats(&self, filter: Filter) -> Result<Stats, StoreError>;
+    /// One page of deliveries, every handing-over, highest number first.
+    ///
+    /// Of the filter, sources, verdicts, types, times (of reception) and reasons (codes of refusals) are asked.
+    ///
+    /// # Errors
+    /// `Invalid` (`cursor_unknown`): the request's place was not given by this list. `Unavailable`, `Corrupt`.
+    async fn deliveries(&self, filter: Filter, request: ListRequest) -> Result<Page<DeliverySummary>, StoreError>;
+
+    /// One page of conflicts, newest first, by when their content came first.
+    ///
+    /// Of the filter, sources, types, times (of the first reception) and whether they are undecided are asked.
+    ///
+    /// # Errors
+    /// `Invalid` (`cursor_unknown`), `Unavailable`, `Corrupt`.
+    async fn conflicts(
+        &self,
+        filter: Filter,
+        request: ListRequest,
+        texts: Texts,
+    ) -> Result<Page<ConflictSummary>, StoreError>;
+
+    /// One page of attempts that went wrong (`error`, `crashed`, `timed_out`, `lease_lost`), the one that began last first.
+    ///
+    /// Of the filter, sources, types, times (when the attempt ended) and reasons (classes of errors) are asked.
+    ///
+    /// # Errors
+    /// `Invalid` (`cursor_unknown`), `Unavailable`, `Corrupt`.
+    async fn attempts(&self, filter: Filter, request: ListRequest) -> Result<Page<AttemptView>, StoreError>;
+
+    /// What arrived after a place, in the order in which it was committed: each delivery once, and none that is committed
+    /// later before it. A call never waits for something to arrive.
+    ///
+    /// The filter is asked as by [`deliveries`](Self::deliveries). Where it lets little through, a call may find nothing and
+    /// say that there is more.
+    ///
+    /// # Errors
+    /// `Invalid` (`cursor_unknown`), `Unavailable`, `Corrupt`.
+    async fn follow(&self, filter: Filter, from: FollowFrom) -> Result<Followed, StoreError>;
 }
 
 /// What a caller can do about an error.

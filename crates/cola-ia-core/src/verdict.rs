@@ -27,6 +27,16 @@ impl Verdict {
         }
     }
 
+    /// The word that people read and write in Spanish: what the article's script prints, a contract with scripts.
+    pub const fn in_spanish(self) -> &'static str {
+        match self {
+            Self::New => "nuevo",
+            Self::Duplicate => "repetido",
+            Self::Conflict => "conflicto",
+            Self::Invalid => "inválido",
+        }
+    }
+
     /// The verdict that [`as_str`](Self::as_str) gives this word for.
     pub fn from_word(word: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|verdict| verdict.as_str() == word)

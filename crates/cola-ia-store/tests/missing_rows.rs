@@ -5,7 +5,8 @@
 use std::sync::Arc;
 
 use cola_ia_core::clock::{SystemClock, SystemEntropy};
-use cola_ia_core::store::{JobFilter, OpId, PageRequest, Store, StoreError};
+use cola_ia_core::filter::Filter;
+use cola_ia_core::store::{OpId, PageRequest, Store, StoreError};
 use cola_ia_store::sqlite::{Options, SqliteStore};
 use cola_ia_testkit::events;
 use cola_ia_testkit::harness::block_on;
@@ -25,7 +26,14 @@ fn a_missing_row_is_damage_and_not_an_empty_answer() {
         rusqlite::Connection::open(&path).unwrap().execute(statement, []).unwrap();
 
         let page = PageRequest { below: None, limit: 10 };
-        assert_eq!(code(block_on(store.jobs(JobFilter::default(), page))), "store_damaged", "{statement}");
+        assert_eq!(code(block_on(store.jobs(Filter::default(), page))), "store_damaged", "{statement}");
+        if statement == "DELETE FROM sources" {
+            assert_eq!(
+                code(block_on(store.stats(Filter::default()))),
+                "store_damaged",
+                "counts of a source without a name"
+            );
+        }
         if statement == "DELETE FROM events" {
             assert_eq!(code(block_on(store.find_events(None, "a".into()))), "store_damaged");
             assert_eq!(code(block_on(store.preview(Arc::clone(&batch)))), "store_damaged");

@@ -10,9 +10,10 @@ use std::time::Duration;
 
 use cola_ia_core::clock::{SystemClock, SystemEntropy};
 use cola_ia_core::event::{Content, Delivery, EventId, Fingerprint, Origin, Source};
+use cola_ia_core::filter::Filter;
 use cola_ia_core::intake::{Intake, RefusalCode};
 use cola_ia_core::job::JobState;
-use cola_ia_core::store::{JobFilter, OpId, PageRequest, Store};
+use cola_ia_core::store::{OpId, PageRequest, Store};
 use cola_ia_core::verdict::Verdict;
 use cola_ia_store::migration::Migration;
 use cola_ia_store::sqlite::{Options, SqliteStore, TakenOver};
@@ -69,7 +70,7 @@ fn options() -> Options {
 
 /// (id, state, reason) of all jobs, oldest first.
 fn jobs(store: &dyn Store) -> Vec<(String, JobState, String)> {
-    let page = block_on(store.jobs(JobFilter::default(), PageRequest { below: None, limit: 1000 })).unwrap();
+    let page = block_on(store.jobs(Filter::default(), PageRequest { below: None, limit: 1000 })).unwrap();
     page.jobs.into_iter().rev().map(|job| (job.id, job.state, job.reason)).collect()
 }
 
@@ -111,6 +112,9 @@ fn rows_become_jobs_with_the_state_that_the_old_words_mean() {
     assert_eq!(add(&store, "a", "uno"), Verdict::Duplicate);
     assert_eq!(add(&store, "c", "otro"), Verdict::Conflict);
     assert_eq!(add(&store, "e", "uno"), Verdict::New);
+    let counted = block_on(store.stats(Filter::default())).unwrap().total;
+    let jobs = JobState::ALL.map(|state| counted.jobs_in(state));
+    assert_eq!((counted.deliveries, jobs), ([5, 1, 1, 0], [2, 0, 1, 0, 2, 0]));
 }
 
 #[test]

@@ -10,14 +10,19 @@ mod batches;
 mod check;
 mod concurrency;
 mod content;
+mod decisions;
+mod erasing;
 mod export;
 mod histories;
 mod identity;
 mod jobs;
+mod lists;
 mod ops;
 mod previews;
+mod pruning;
 mod refusals;
 mod reopening;
+mod stats;
 mod verdicts;
 
 /// One fact about a store.
@@ -31,7 +36,7 @@ pub struct Case {
 
 /// All cases, in an order in which the first failure is likely the cause of the others.
 pub fn cases() -> impl Iterator<Item = &'static Case> {
-    let areas: [&'static [Case]; 12] = [
+    let areas: [&'static [Case]; 17] = [
         verdicts::CASES,
         histories::CASES,
         identity::CASES,
@@ -42,6 +47,11 @@ pub fn cases() -> impl Iterator<Item = &'static Case> {
         previews::CASES,
         jobs::CASES,
         export::CASES,
+        stats::CASES,
+        lists::CASES,
+        decisions::CASES,
+        pruning::CASES,
+        erasing::CASES,
         reopening::CASES,
         concurrency::CASES,
     ];

@@ -8,13 +8,16 @@ use std::task::{Context, Poll, Wake, Waker};
 use std::thread::{self, Thread};
 use std::time::{Duration, Instant};
 
-use cola_ia_core::clock::Timestamp;
+use cola_ia_core::clock::{Clock as _, Timestamp};
 use cola_ia_core::event::Source;
-use cola_ia_core::intake::{DeliveryNumber, Intake, Refusal, RefusalCode};
+use cola_ia_core::filter::Filter;
+use cola_ia_core::intake::{DeliveryNumber, EventNumber, Intake, Refusal, RefusalCode};
+use cola_ia_core::job::JobState;
 use cola_ia_core::store::export::{Outcome, Record};
 use cola_ia_core::store::{
-    Accepted, EventHistory, ExportCursor, ExportPage, ImportBatch, Imported, JobFilter, JobPage, JobSummary, OpId,
-    PageRequest, Preview, Store, StoreError,
+    Accepted, ConflictSummary, Cursor, DeliverySummary, EraseRequest, Erased, EventHistory, ExportCursor, ExportPage,
+    FollowFrom, Followed, ImportBatch, Imported, JobPage, JobSummary, ListRequest, OpId, Page, PageRequest, Preview,
+    PruneRequest, Pruned, ResolveRequest, Resolved, Stats, Store, StoreError, Texts,
 };
 
 use crate::clock::{ManualClock, SeededEntropy};
@@ -57,6 +60,13 @@ pub trait Place: Send + Sync {
     /// # Errors
     /// What stood in the way.
     fn refusals(&self) -> Result<Vec<RecordedRefusal>, Failure>;
+
+    /// Puts a job into this state, as if it had come there at this moment. No verb moves jobs yet, so a backend writes to its
+    /// tables. Called while the store is open.
+    ///
+    /// # Errors
+    /// What stood in the way.
+    fn set_job(&self, event: EventNumber, state: JobState, at: Timestamp) -> Result<(), Failure>;
 }
 
 /// A refusal as a store records it: all but the column, which is only told to the sender.
@@ -194,8 +204,16 @@ impl Scratch {
     ///
     /// # Errors
     /// The store's.
-    pub fn jobs(&self, filter: JobFilter, page: PageRequest) -> Result<JobPage, StoreError> {
+    pub fn jobs(&self, filter: Filter, page: PageRequest) -> Result<JobPage, StoreError> {
         block_on(self.store().jobs(filter, page))
+    }
+
+    /// [`Store::stats`].
+    ///
+    /// # Errors
+    /// The store's.
+    pub fn stats(&self, filter: Filter) -> Result<Stats, StoreError> {
+        block_on(self.store().stats(filter))
     }
 
     /// All jobs, newest first, page by page.
@@ -206,7 +224,7 @@ impl Scratch {
         let mut all = Vec::new();
         let mut below = None;
         loop {
-            let page = self.jobs(JobFilter::default(), PageRequest { below, limit: 1_000 })?;
+            let page = self.jobs(Filter::default(), PageRequest { below, limit: 1_000 })?;
             all.extend(page.jobs);
             match (page.next, below) {
                 (None, _) => return Ok(all),
@@ -262,6 +280,116 @@ impl Scratch {
         Ok(outcomes)
     }
 
+    /// [`Store::deliveries`].
+    ///
+    /// # Errors
+    /// The store's.
+    pub fn deliveries(&self, filter: Filter, request: ListRequest) -> Result<Page<DeliverySummary>, StoreError> {
+        block_on(self.store().deliveries(filter, request))
+    }
+
+    /// All deliveries that the filter lets through, newest first, in pages of `limit`.
+    ///
+    /// # Errors
+    /// The store's; or the pages have no end.
+    pub fn all_deliveries(&self, filter: &Filter, limit: u32) -> Result<Vec<DeliverySummary>, Failure> {
+        walk(|after| self.deliveries(filter.clone(), ListRequest { after, limit }))
+    }
+
+    /// [`Store::conflicts`].
+    ///
+    /// # Errors
+    /// The store's.
+    pub fn conflicts(
+        &self,
+        filter: Filter,
+        request: ListRequest,
+        texts: Texts,
+    ) -> Result<Page<ConflictSummary>, StoreError> {
+        block_on(self.store().conflicts(filter, request, texts))
+    }
+
+    /// All conflicts that the filter lets through, newest first, in pages of `limit`.
+    ///
+    /// # Errors
+    /// The store's; or the pages have no end.
+    pub fn all_conflicts(&self, filter: &Filter, limit: u32, texts: Texts) -> Result<Vec<ConflictSummary>, Failure> {
+        walk(|after| self.conflicts(filter.clone(), ListRequest { after, limit }, texts))
+    }
+
+    /// [`Store::follow`].
+    ///
+    /// # Errors
+    /// The store's.
+    pub fn follow(&self, filter: Filter, from: FollowFrom) -> Result<Followed, StoreError> {
+        block_on(self.store().follow(filter, from))
+    }
+
+    /// [`Store::resolve`] under this op id.
+    ///
+    /// # Errors
+    /// The store's.
+    pub fn resolve_as(&self, op: OpId, request: &ResolveRequest) -> Result<Resolved, StoreError> {
+        block_on(self.store().resolve(op, request.clone()))
+    }
+
+    /// [`Store::erase`] under these op ids, one a step, until the last step. The answer is the last step's; `cancelled` is
+    /// that of any.
+    ///
+    /// # Errors
+    /// The store's.
+    pub fn erase_as(
+        &self,
+        mut op: impl FnMut() -> OpId,
+        source: &Source,
+        id: &str,
+    ) -> Result<Option<Erased>, StoreError> {
+        let mut request = EraseRequest { source: source.clone(), id: id.to_owned(), after: None };
+        let mut cancelled = false;
+        loop {
+            let Some(erased) = block_on(self.store().erase(op(), request.clone()))? else { return Ok(None) };
+            cancelled |= erased.cancelled;
+            if erased.next.is_none() {
+                return Ok(Some(Erased { cancelled, ..erased }));
+            }
+            request.after = erased.next;
+        }
+    }
+
+    /// Prunes to the end, as the command does: each step is looked at before, and only one that finds something is taken. The
+    /// answer is the sum of all steps. What a look promises must be what the step does.
+    ///
+    /// # Errors
+    /// The store's; or a look and its step differ.
+    pub fn prune_as(&self, mut op: impl FnMut() -> OpId, request: &PruneRequest) -> Result<Pruned, Failure> {
+        let mut request = PruneRequest { after: None, ..request.clone() };
+        let mut sum = Pruned::default();
+        loop {
+            let step = block_on(self.store().prunable(request.clone()))?;
+            if !step.is_empty() {
+                let done = block_on(self.store().prune(op(), request.clone()))?;
+                if done != step {
+                    return Err(format!("{request:?} promised {step:?} and did {done:?}").into());
+                }
+            }
+            sum.events += step.events;
+            sum.deliveries += step.deliveries;
+            sum.ops += step.ops;
+            if step.next.is_none() {
+                return Ok(sum);
+            }
+            request.after = step.next;
+        }
+    }
+
+    /// [`Place::set_job`], now.
+    ///
+    /// # Errors
+    /// What stood in the way.
+    pub fn set_job(&self, event: EventNumber, state: JobState) -> Result<(), Failure> {
+        self.place.set_job(event, state, self.clock.now())
+    }
+
     /// All refusals that the store recorded, by number.
     ///
     /// # Errors
@@ -269,6 +397,21 @@ impl Scratch {
     pub fn refusals(&self) -> Result<Vec<RecordedRefusal>, Failure> {
         self.place.refusals()
     }
+}
+
+/// All items of a list, page by page.
+fn walk<T>(page: impl Fn(Option<Cursor>) -> Result<Page<T>, StoreError>) -> Result<Vec<T>, Failure> {
+    let (mut all, mut after) = (Vec::new(), None);
+    // Far more pages than a test has.
+    for _ in 0..100_000 {
+        let found = page(after)?;
+        all.extend(found.items);
+        after = found.next;
+        if after.is_none() {
+            return Ok(all);
+        }
+    }
+    Err(format!("the pages have no end: {after:?}").into())
 }
 
 /// How long a store may take for one answer before [`block_on`] calls it lost. Far beyond what any test needs.

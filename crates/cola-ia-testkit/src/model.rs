@@ -3,20 +3,30 @@
 //! One lock around plain maps and vectors; no index, no cache, nothing clever. Where a real store has a choice, this one
 //! takes the plainest: delivery numbers are 1, 2, 3 without gaps. It keeps everything for ever and is no use beyond tests.
 
+mod keeping;
+
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard};
 
 use async_trait::async_trait;
 use cola_ia_core::clock::{Clock, Entropy as _, Timestamp};
-use cola_ia_core::event::{Content, Delivery, EventId, Fingerprint, Source};
+use cola_ia_core::event::{Delivery, Fingerprint, Source};
+use cola_ia_core::filter::Filter;
 use cola_ia_core::intake::{DeliveryNumber, EventNumber, Intake};
 use cola_ia_core::job::JobState;
 use cola_ia_core::limits::BATCH_MAX_EVENTS;
 use cola_ia_core::store::{
-    Accepted, ConflictView, DeliveryView, ErrorKind, EventHistory, ExportCursor, ExportPage, HISTORY_MAX, ImportBatch,
-    Imported, JobFilter, JobPage, JobSummary, OpId, PageRequest, Preview, Receipt, Store, StoreError,
+    Accepted, AttemptView, ConflictSummary, ConflictView, Cursor, DeliverySummary, DeliveryView, EraseRequest, Erased,
+    ErrorKind, EventHistory, ExportCursor, ExportPage, FollowFrom, Followed, HISTORY_MAX, ImportBatch, Imported,
+    JobPage, JobSummary, ListRequest, OpId, Page, PageRequest, Preview, PruneRequest, Pruned, PrunedDeliveries,
+    Receipt, ResolveRequest, Resolved, RevisionView, Stats, Store, StoreError, Texts, erased_id,
 };
 use cola_ia_core::verdict::Verdict;
+
+mod lists;
+mod stats;
+
+pub(crate) use lists::summary as delivery_summary;
 
 use crate::clock::{ManualClock, SeededEntropy};
 use crate::harness::{Backend, Failure, Place, RecordedRefusal};
@@ -65,6 +75,17 @@ impl Place for ModelMemory {
     fn refusals(&self) -> Result<Vec<RecordedRefusal>, Failure> {
         Ok(self.lock().refusals.clone())
     }
+
+    fn set_job(&self, event: EventNumber, state: JobState, at: Timestamp) -> Result<(), Failure> {
+        let mut memory = self.lock();
+        let number = event;
+        let event = memory.by_number(event).ok_or("no such event")?;
+        event.job.state = state;
+        event.job.due_at = (state == JobState::Pending).then_some(at);
+        event.changed_at = Some(at);
+        memory.write_down(number);
+        Ok(())
+    }
 }
 
 /// The store in memory.
@@ -76,46 +97,100 @@ pub struct ModelStore {
 #[derive(Debug, Default)]
 struct Memory {
     last_number: i64,
-    ops: BTreeMap<OpId, Accepted>,
-    events: BTreeMap<(Source, EventId), Event>,
+    ops: BTreeMap<OpId, Call>,
+    events: BTreeMap<Identity, Event>,
+    /// Whether any of them was erased.
+    has_erased: bool,
     refusals: Vec<RecordedRefusal>,
     book: export::Book,
+    received: Vec<stats::Received>,
+    /// Every delivery, in the order of arrival.
+    log: Vec<DeliverySummary>,
+}
+
+/// A source and an id; of an event that was erased, what stands for its id behind a mark that no id has.
+type Identity = (Source, String);
+
+fn erased_identity(namespace: &[u8], source: &Source, id: &str) -> Identity {
+    (source.clone(), format!("\0{}", erased_id(namespace, source.as_str(), id)))
+}
+
+/// A call that changed something, with its first answer.
+#[derive(Debug, Clone)]
+struct Call {
+    at: Timestamp,
+    first: First,
+}
+
+#[derive(Debug, Clone)]
+enum First {
+    Accept(Accepted),
+    Resolve(ResolveRequest, Resolved),
+    Prune(PruneRequest, Pruned),
+    Erase(EraseRequest, Option<Erased>),
+    Import(Arc<ImportBatch>, Imported),
 }
 
 #[derive(Debug)]
 struct Event {
     job: JobSummary,
-    fingerprint: Fingerprint,
-    text: Option<String>,
+    /// When its job changed last; `None` while the job is as it was born.
+    changed_at: Option<Timestamp>,
+    /// The contents that are its own, by number from 1: what entered, then what was accepted.
+    revisions: Vec<RevisionView>,
     /// By number, which is the place in this vector from 1.
-    conflicts: Vec<ConflictView>,
+    conflicts: Vec<Conflict>,
     /// The deliveries after the one that made the event, oldest first.
     later: Vec<DeliveryView>,
+    pruned: Option<PrunedDeliveries>,
+    pruned_at: Option<Timestamp>,
+}
+
+#[derive(Debug)]
+struct Conflict {
+    view: ConflictView,
+    delivery: Delivery,
 }
 
 impl Memory {
-    fn judge(&mut self, member: &Intake, received_at: Timestamp) -> Receipt {
-        let receipt = self.decide(member, received_at);
-        self.book.note(member, &receipt, received_at);
+    fn take(&mut self, member: &Intake, received_at: Timestamp) -> Receipt {
+        let receipt = self.judge(member, received_at);
+        self.log.push(lists::summary(member, &receipt, received_at));
+        self.received.push(stats::Received::of(member, receipt.verdict, received_at));
+        let known = match member {
+            Intake::Delivery(delivery) => self.known(&delivery.source, delivery.id.as_str()),
+            Intake::Refusal(_) => None,
+        };
+        let erased = known.filter(|known| known.job.erased_at.is_some()).map(|known| known.job.event);
+        self.book.note(member, &receipt, received_at, erased.is_some());
+        if let Some(event) = erased {
+            self.forget_in_log(event);
+        }
         receipt
     }
 
-    fn decide(&mut self, member: &Intake, received_at: Timestamp) -> Receipt {
+    fn judge(&mut self, member: &Intake, received_at: Timestamp) -> Receipt {
         self.last_number += 1;
         let number = DeliveryNumber(self.last_number);
         match member {
             Intake::Refusal(refusal) => {
                 self.refusals.push(RecordedRefusal::of(number, received_at, refusal));
-                Receipt { number, verdict: Verdict::Invalid, event: None, conflict: None }
+                Receipt { number, verdict: Verdict::Invalid, event: None, conflict: None, decided: false }
             }
             Intake::Delivery(delivery) => {
-                let identity = (delivery.source.clone(), delivery.id.clone());
-                if let Some(event) = self.events.get_mut(&identity) {
+                let known = self.identity_of(&delivery.source, delivery.id.as_str());
+                if let Some(event) = known.and_then(|known| self.events.get_mut(&known)) {
                     event.deliver_again(delivery, number, received_at)
                 } else {
+                    let identity = (delivery.source.clone(), delivery.id.as_str().to_owned());
                     let event = Event::new(delivery, number, received_at);
-                    let receipt =
-                        Receipt { number, verdict: Verdict::New, event: Some(event.job.event), conflict: None };
+                    let receipt = Receipt {
+                        number,
+                        verdict: Verdict::New,
+                        event: Some(event.job.event),
+                        conflict: None,
+                        decided: false,
+                    };
                     self.events.insert(identity, event);
                     receipt
                 }
@@ -123,15 +198,32 @@ impl Memory {
         }
     }
 
+    /// Under which identity the event lies that this id belongs to.
+    fn identity_of(&self, source: &Source, id: &str) -> Option<Identity> {
+        let plain = (source.clone(), id.to_owned());
+        if self.events.contains_key(&plain) && !id.starts_with('\0') {
+            return Some(plain);
+        }
+        let erased = self.has_erased.then(|| erased_identity(&self.book.namespace, source, id));
+        erased.filter(|erased| self.events.contains_key(erased))
+    }
+
+    fn known(&self, source: &Source, id: &str) -> Option<&Event> {
+        self.identity_of(source, id).and_then(|identity| self.events.get(&identity))
+    }
+
     fn preview(&self, member: &Intake) -> Preview {
         let delivery = match member {
             Intake::Refusal(_) => return Preview::Known(Verdict::Invalid),
             Intake::Delivery(delivery) => delivery,
         };
-        match self.events.get(&(delivery.source.clone(), delivery.id.clone())) {
+        match self.known(&delivery.source, delivery.id.as_str()) {
             None => Preview::Unknown,
-            Some(event) if event.fingerprint == delivery.content.fingerprint() => Preview::Known(Verdict::Duplicate),
-            Some(_) => Preview::Known(Verdict::Conflict),
+            Some(event) if event.has(delivery.content.fingerprint()) => Preview::Known(Verdict::Duplicate),
+            Some(event) => match event.conflict_of(delivery.content.fingerprint()) {
+                Some(conflict) if !conflict.decisions.is_empty() => Preview::Decided,
+                _ => Preview::Known(Verdict::Conflict),
+            },
         }
     }
 }
@@ -142,6 +234,7 @@ impl Event {
             event: EventNumber(number.0),
             source: delivery.source.clone(),
             id: delivery.id.as_str().to_owned(),
+            erased_at: None,
             event_type: delivery.event_type.clone(),
             state: JobState::Pending,
             reason: String::new(),
@@ -152,54 +245,94 @@ impl Event {
             received_at,
             due_at: Some(received_at),
         };
+        let entered = RevisionView {
+            number: 1,
+            fingerprint: delivery.content.fingerprint(),
+            accepted_at: received_at,
+            conflict: None,
+            text: Some(delivery.content.text().to_owned()),
+        };
         Self {
             job,
-            fingerprint: delivery.content.fingerprint(),
-            text: Some(delivery.content.text().to_owned()),
+            changed_at: None,
+            revisions: vec![entered],
             conflicts: Vec::new(),
             later: Vec::new(),
+            pruned: None,
+            pruned_at: None,
         }
+    }
+
+    /// Whether this content entered or was accepted.
+    fn has(&self, content: Fingerprint) -> bool {
+        self.revisions.iter().any(|revision| revision.fingerprint == content)
+    }
+
+    fn conflict_of(&self, content: Fingerprint) -> Option<&ConflictView> {
+        self.conflicts.iter().map(|conflict| &conflict.view).find(|conflict| conflict.fingerprint == content)
     }
 
     fn deliver_again(&mut self, delivery: &Delivery, number: DeliveryNumber, received_at: Timestamp) -> Receipt {
-        let (verdict, conflict, origin) = if delivery.content.fingerprint() == self.fingerprint {
-            (Verdict::Duplicate, None, None)
+        let event = Some(self.job.event);
+        let receipt = if self.has(delivery.content.fingerprint()) {
+            Receipt { number, verdict: Verdict::Duplicate, event, conflict: None, decided: false }
         } else {
-            let conflict = self.count_conflict(&delivery.content, received_at);
-            (Verdict::Conflict, Some(conflict), Some(delivery.origin.to_string()))
+            let (conflict, decided) = self.count_conflict(delivery, received_at);
+            Receipt { number, verdict: Verdict::Conflict, event, conflict: Some(conflict), decided }
         };
-        self.later.push(DeliveryView { number, verdict, received_at, time: delivery.time, conflict, origin });
-        Receipt { number, verdict, event: Some(self.job.event), conflict }
+        let is_told = receipt.verdict == Verdict::Conflict && self.job.erased_at.is_none();
+        self.later.push(DeliveryView {
+            number,
+            verdict: receipt.verdict,
+            received_at,
+            time: delivery.time,
+            conflict: receipt.conflict,
+            origin: is_told.then(|| delivery.origin.to_string()),
+        });
+        receipt
     }
 
-    fn count_conflict(&mut self, content: &Content, received_at: Timestamp) -> u32 {
-        let fingerprint = content.fingerprint();
-        if let Some(known) = self.conflicts.iter_mut().find(|conflict| conflict.fingerprint == fingerprint) {
-            known.count += 1;
-            known.last_at = received_at;
-            return known.number;
+    /// The conflict's number, and whether it has been decided.
+    fn count_conflict(&mut self, delivery: &Delivery, received_at: Timestamp) -> (u32, bool) {
+        let fingerprint = delivery.content.fingerprint();
+        if let Some(known) = self.conflicts.iter_mut().find(|conflict| conflict.view.fingerprint == fingerprint) {
+            known.view.count += 1;
+            known.view.last_at = received_at;
+            return (known.view.number, !known.view.decisions.is_empty());
         }
         let number = u32::try_from(self.conflicts.len()).expect("a test makes few conflicts") + 1;
-        self.conflicts.push(ConflictView {
+        let text = self.job.erased_at.is_none().then(|| delivery.content.text().to_owned());
+        let view = ConflictView {
             number,
             fingerprint,
-            text: Some(content.text().to_owned()),
+            text,
             count: 1,
             first_at: received_at,
             last_at: received_at,
-        });
-        number
+            decisions: Vec::new(),
+        };
+        self.conflicts.push(Conflict { view, delivery: delivery.clone() });
+        (number, false)
     }
 
     fn history(&self) -> EventHistory {
         let duplicates = self.later.iter().filter(|delivery| delivery.verdict == Verdict::Duplicate).count();
+        let (newest, before) = self.revisions.split_last().expect("the content that entered is one");
         EventHistory {
             job: self.job.clone(),
-            text: self.text.clone(),
-            fingerprint: self.fingerprint,
-            duplicates: duplicates as u64,
-            conflicts: self.conflicts.iter().take(HISTORY_MAX).cloned().collect(),
+            changed_at: self.changed_at,
+            worker: None,
+            lease_until: None,
+            text: newest.text.clone(),
+            fingerprint: newest.fingerprint,
+            revision: newest.number,
+            revisions: before.iter().take(HISTORY_MAX).cloned().collect(),
+            duplicates: duplicates as u64 + self.pruned.map_or(0, |pruned| pruned.count),
+            pruned: self.pruned,
+            conflicts: self.conflicts.iter().take(HISTORY_MAX).map(|conflict| conflict.view.clone()).collect(),
             deliveries: self.later.iter().rev().take(HISTORY_MAX).cloned().collect(),
+            attempts: Vec::new(),
+            effects: Vec::new(),
         }
     }
 }
@@ -211,20 +344,16 @@ impl Store for ModelStore {
             return Err(StoreError::new(ErrorKind::Invalid, "batch_too_long").with("length", batch.len()));
         }
         let mut memory = self.memory.lock();
-        if let Some(first) = memory.ops.get(&op) {
-            return if first.receipts.len() == batch.len() {
-                Ok(first.clone())
-            } else {
-                Err(StoreError::new(ErrorKind::Conflict, "op_reused").with("length", batch.len()))
+        if let Some(call) = memory.ops.get(&op) {
+            return match &call.first {
+                First::Accept(first) if first.receipts.len() == batch.len() => Ok(first.clone()),
+                _ => Err(op_reused()),
             };
         }
-        if memory.book.ops.contains_key(&op) {
-            return Err(StoreError::new(ErrorKind::Conflict, "op_reused"));
-        }
         let received_at = self.clock.now();
-        let receipts = batch.iter().map(|member| memory.judge(member, received_at)).collect();
+        let receipts: Vec<Receipt> = batch.iter().map(|member| memory.take(member, received_at)).collect();
         let accepted = Accepted { received_at, receipts };
-        memory.ops.insert(op, accepted.clone());
+        memory.ops.insert(op, Call { at: received_at, first: First::Accept(accepted.clone()) });
         Ok(accepted)
     }
 
@@ -235,9 +364,10 @@ impl Store for ModelStore {
 
     async fn find_events(&self, source: Option<Source>, id: String) -> Result<Vec<EventHistory>, StoreError> {
         let memory = self.memory.lock();
-        let wanted = |job: &JobSummary| job.id == id && source.as_ref().is_none_or(|source| *source == job.source);
-        // The map is sorted by source first.
-        Ok(memory.events.values().filter(|event| wanted(&event.job)).map(Event::history).collect())
+        let mut sources: Vec<&Source> = memory.events.keys().map(|(source, _)| source).collect();
+        sources.dedup();
+        let asked = sources.into_iter().filter(|known| source.as_ref().is_none_or(|source| source == *known));
+        Ok(asked.filter_map(|source| memory.known(source, &id)).map(Event::history).collect())
     }
 
     async fn export(&self, cursor: Option<ExportCursor>, limit: u32) -> Result<ExportPage, StoreError> {
@@ -245,15 +375,18 @@ impl Store for ModelStore {
     }
 
     async fn import(&self, op: OpId, batch: Arc<ImportBatch>) -> Result<Imported, StoreError> {
-        export::import(&mut self.memory.lock(), self.clock.now(), op, &batch)
+        export::import(&mut self.memory.lock(), self.clock.now(), op, batch)
     }
 
-    async fn jobs(&self, filter: JobFilter, page: PageRequest) -> Result<JobPage, StoreError> {
+    async fn jobs(&self, filter: Filter, page: PageRequest) -> Result<JobPage, StoreError> {
         let memory = self.memory.lock();
         let wanted = |job: &&JobSummary| {
             page.below.is_none_or(|below| job.event < below)
-                && filter.source.as_ref().is_none_or(|source| *source == job.source)
-                && (filter.states.is_empty() || filter.states.contains(&job.state))
+                && filter.takes_source(Some(&job.source))
+                && filter.takes_state(job.state)
+                && filter.takes_type(job.event_type.as_ref())
+                && filter.takes_time(job.received_at)
+                && filter.takes_reason(Some(&job.reason))
         };
         let mut jobs: Vec<JobSummary> =
             memory.events.values().map(|event| &event.job).filter(wanted).cloned().collect();
@@ -264,4 +397,86 @@ impl Store for ModelStore {
         let next = if more { jobs.last().map(|job| job.event) } else { None };
         Ok(JobPage { jobs, next })
     }
+
+    async fn stats(&self, filter: Filter) -> Result<Stats, StoreError> {
+        Ok(stats::stats(&self.memory.lock(), &filter))
+    }
+
+    async fn deliveries(&self, filter: Filter, request: ListRequest) -> Result<Page<DeliverySummary>, StoreError> {
+        self.memory.lock().deliveries(&filter, &request)
+    }
+
+    async fn conflicts(
+        &self,
+        filter: Filter,
+        request: ListRequest,
+        texts: Texts,
+    ) -> Result<Page<ConflictSummary>, StoreError> {
+        self.memory.lock().conflicts(&filter, &request, texts)
+    }
+
+    async fn attempts(&self, _filter: Filter, request: ListRequest) -> Result<Page<AttemptView>, StoreError> {
+        if let Some(Cursor(after)) = request.after
+            && after.parse::<i64>().is_err()
+        {
+            return Err(StoreError::new(ErrorKind::Invalid, "cursor_unknown").with("cursor", after));
+        }
+        // No verb makes an attempt yet.
+        Ok(Page { items: Vec::new(), next: None })
+    }
+
+    async fn follow(&self, filter: Filter, from: FollowFrom) -> Result<Followed, StoreError> {
+        self.memory.lock().follow(&filter, &from)
+    }
+
+    async fn resolve(&self, op: OpId, request: ResolveRequest) -> Result<Resolved, StoreError> {
+        let mut memory = self.memory.lock();
+        match memory.ops.get(&op).map(|call| &call.first) {
+            Some(First::Resolve(asked, first)) if *asked == request => return Ok(first.clone()),
+            Some(_) => return Err(op_reused()),
+            None => {}
+        }
+        let at = self.clock.now();
+        let resolved = memory.resolve(&request, at)?;
+        memory.write_down(request.event);
+        memory.ops.insert(op, Call { at, first: First::Resolve(request, resolved.clone()) });
+        Ok(resolved)
+    }
+
+    async fn prune(&self, op: OpId, request: PruneRequest) -> Result<Pruned, StoreError> {
+        let mut memory = self.memory.lock();
+        match memory.ops.get(&op).map(|call| &call.first) {
+            Some(First::Prune(asked, first)) if *asked == request => return Ok(*first),
+            Some(_) => return Err(op_reused()),
+            None => {}
+        }
+        let at = self.clock.now();
+        let pruned = memory.prunable(&request, at);
+        memory.prune(&request, at);
+        memory.ops.insert(op, Call { at, first: First::Prune(request, pruned) });
+        Ok(pruned)
+    }
+
+    async fn prunable(&self, request: PruneRequest) -> Result<Pruned, StoreError> {
+        Ok(self.memory.lock().prunable(&request, self.clock.now()))
+    }
+
+    async fn erase(&self, op: OpId, request: EraseRequest) -> Result<Option<Erased>, StoreError> {
+        let mut memory = self.memory.lock();
+        match memory.ops.get(&op).map(|call| &call.first) {
+            Some(First::Erase(asked, first)) if *asked == request => return Ok(*first),
+            Some(_) => return Err(op_reused()),
+            None => {}
+        }
+        let at = self.clock.now();
+        let erased = memory.erase(&request, at)?;
+        if erased.is_some() {
+            memory.ops.insert(op, Call { at, first: First::Erase(request, erased) });
+        }
+        Ok(erased)
+    }
+}
+
+fn op_reused() -> StoreError {
+    StoreError::new(ErrorKind::Conflict, "op_reused")
 }

@@ -22,6 +22,7 @@ use crate::VERSION;
 ///     delivery: Some(1),
 ///     event: Some(1),
 ///     conflict: None,
+///     decided: None,
 /// };
 /// let json = r#"{"v":1,"verdict":"new","source":"default","id":"idea-42","delivery":1,"event":1}"#;
 /// assert_eq!(serde_json::to_string(&line).unwrap(), json);
@@ -46,6 +47,10 @@ pub struct Entered<'a> {
     /// The conflict's number within the event, from 1. Only there where the verdict is `conflict`, and not in a dry run.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub conflict: Option<u32>,
+    /// Whether a person has decided that this content stays a conflict, so that it is no alarm. Only there where the verdict is
+    /// `conflict`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub decided: Option<bool>,
 }
 
 impl<'a> Entered<'a> {
@@ -55,12 +60,12 @@ impl<'a> Entered<'a> {
             delivery: Some(receipt.number.0),
             event: receipt.event.map(|event| event.0),
             conflict: receipt.conflict,
-            ..Self::preview(delivery, receipt.verdict)
+            ..Self::preview(delivery, receipt.verdict, receipt.decided)
         }
     }
 
-    /// What the store would answer.
-    pub fn preview(delivery: &'a Delivery, verdict: Verdict) -> Self {
+    /// What the store would answer. `decided` is about a conflict.
+    pub fn preview(delivery: &'a Delivery, verdict: Verdict, decided: bool) -> Self {
         Self {
             v: VERSION,
             verdict: Cow::Borrowed(verdict.as_str()),
@@ -69,6 +74,7 @@ impl<'a> Entered<'a> {
             delivery: None,
             event: None,
             conflict: None,
+            decided: (verdict == Verdict::Conflict).then_some(decided),
         }
     }
 }

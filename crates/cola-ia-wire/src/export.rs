@@ -395,7 +395,7 @@ mod tests {
         assert_eq!(
             written(&ExportLine::End(counts)),
             "{\"kind\":\"end\",\"counts\":{\"source\":0,\"event\":1,\"job\":0,\"revision\":0,\"attempt\":0,\"effect\":0,\
-             \"effect_try\":0,\"conflict\":0,\"delivery\":0,\"counter\":0}}\n"
+             \"effect_try\":0,\"decision\":0,\"pruned\":0,\"conflict\":0,\"delivery\":0,\"counter\":0}}\n"
         );
     }
 

@@ -8,6 +8,8 @@ use cola_ia_core::store::{ConflictView, DeliveryView, EventHistory, JobSummary};
 use serde::{Deserialize, Serialize};
 
 use crate::VERSION;
+use crate::lists::{Attempt, Effect, late_ms};
+use crate::retention::{Decision, PrunedDeliveries, Revision};
 
 /// A job and the identity of its event: a line of `jobs --json`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -19,16 +21,18 @@ pub struct Job<'a> {
     /// The event's source.
     #[serde(borrow)]
     pub source: Cow<'a, str>,
-    /// The event's id.
+    /// The event's id; once the event is erased, a hash of it in hex.
     #[serde(borrow)]
     pub id: Cow<'a, str>,
+    /// When a person had the event erased.
+    pub erased_at: Option<String>,
     /// What kind of event the sender says it is.
     #[serde(borrow)]
     pub r#type: Option<Cow<'a, str>>,
     /// `pending`, `running`, `done`, `failed`, `held` or `cancelled`.
     #[serde(borrow)]
     pub state: Cow<'a, str>,
-    /// Why the job is held or failed, a stable code.
+    /// Why the job is held, failed or cancelled, a stable code.
     #[serde(borrow)]
     pub reason: Option<Cow<'a, str>>,
     /// The run, from 1.
@@ -54,6 +58,7 @@ impl<'a> Job<'a> {
             event: job.event.0,
             source: Cow::Borrowed(job.source.as_str()),
             id: Cow::Borrowed(&job.id),
+            erased_at: job.erased_at.map(Timestamp::to_rfc3339),
             r#type: job.event_type.as_ref().map(EventType::as_str).map(Cow::Borrowed),
             state: Cow::Borrowed(job.state.as_str()),
             reason: (!job.reason.is_empty()).then_some(Cow::Borrowed(&job.reason)),
@@ -73,19 +78,41 @@ pub struct Event<'a> {
     /// The job and the identity.
     #[serde(flatten, borrow)]
     pub job: Job<'a>,
-    /// The content that entered; `null` once pruned or erased.
+    /// The content that workers get: what entered, or what was accepted last; `null` once pruned or erased.
     #[serde(borrow)]
     pub text: Option<Cow<'a, str>>,
-    /// SHA-256 of the content that entered.
+    /// SHA-256 of that content.
     pub fingerprint: String,
-    /// How often the same content was delivered again.
+    /// How long after the provider's time it was received, in milliseconds.
+    pub late_ms: Option<i64>,
+    /// When the job changed last; `null` while it is as it was born.
+    pub changed_at: Option<String>,
+    /// While the job is running: who holds its lease.
+    #[serde(borrow)]
+    pub worker: Option<Cow<'a, str>>,
+    /// While the job is running: until when.
+    pub lease_until: Option<String>,
+    /// Its number: 1 is what entered, and each accepted content is one more.
+    pub revision: u32,
+    /// The contents before it, by number; at most 100.
+    #[serde(borrow)]
+    pub revisions: Vec<Revision<'a>>,
+    /// How often an accepted content was delivered again, pruned deliveries included.
     pub duplicates: u64,
+    /// Those of them that were pruned.
+    pub pruned: Option<PrunedDeliveries>,
     /// The other contents that came under this identity, by number; at most 100.
     #[serde(borrow)]
     pub conflicts: Vec<Conflict<'a>>,
     /// The latest deliveries after the first, newest first; at most 100.
     #[serde(borrow)]
     pub deliveries: Vec<Delivery<'a>>,
+    /// The latest attempts of the job, newest first; at most 100.
+    #[serde(borrow)]
+    pub attempt_log: Vec<Attempt<'a>>,
+    /// The latest effects of the job, newest first; at most 100.
+    #[serde(borrow)]
+    pub effects: Vec<Effect<'a>>,
 }
 
 impl<'a> Event<'a> {
@@ -95,9 +122,22 @@ impl<'a> Event<'a> {
             job: Job::new(&history.job),
             text: history.text.as_deref().map(Cow::Borrowed),
             fingerprint: history.fingerprint.to_string(),
+            late_ms: late_ms(history.job.received_at, history.job.time),
+            changed_at: history.changed_at.map(Timestamp::to_rfc3339),
+            worker: history.worker.as_deref().map(Cow::Borrowed),
+            lease_until: history.lease_until.map(Timestamp::to_rfc3339),
+            revision: history.revision,
+            revisions: history.revisions.iter().map(Revision::new).collect(),
             duplicates: history.duplicates,
+            pruned: history.pruned.map(|pruned| PrunedDeliveries {
+                count: pruned.count,
+                first_at: pruned.first_at.to_rfc3339(),
+                last_at: pruned.last_at.to_rfc3339(),
+            }),
             conflicts: history.conflicts.iter().map(Conflict::new).collect(),
             deliveries: history.deliveries.iter().map(Delivery::new).collect(),
+            attempt_log: history.attempts.iter().map(Attempt::new).collect(),
+            effects: history.effects.iter().map(Effect::new).collect(),
         }
     }
 }
@@ -118,6 +158,9 @@ pub struct Conflict<'a> {
     pub first_at: String,
     /// When it came last.
     pub last_at: String,
+    /// What was decided about it, oldest first; empty: nothing yet.
+    #[serde(borrow)]
+    pub decisions: Vec<Decision<'a>>,
 }
 
 impl<'a> Conflict<'a> {
@@ -129,6 +172,7 @@ impl<'a> Conflict<'a> {
             count: conflict.count,
             first_at: conflict.first_at.to_rfc3339(),
             last_at: conflict.last_at.to_rfc3339(),
+            decisions: conflict.decisions.iter().map(Decision::new).collect(),
         }
     }
 }
@@ -145,6 +189,8 @@ pub struct Delivery<'a> {
     pub received_at: String,
     /// When it happened at the provider, as this delivery says.
     pub time: Option<String>,
+    /// How long after that it was received, in milliseconds.
+    pub late_ms: Option<i64>,
     /// The number of the conflict that it belongs to.
     pub conflict: Option<u32>,
     /// Where it was read; only kept for a conflict.
@@ -159,6 +205,7 @@ impl<'a> Delivery<'a> {
             verdict: Cow::Borrowed(delivery.verdict.as_str()),
             received_at: delivery.received_at.to_rfc3339(),
             time: delivery.time.map(Timestamp::to_rfc3339),
+            late_ms: late_ms(delivery.received_at, delivery.time),
             conflict: delivery.conflict,
             origin: delivery.origin.as_deref().map(Cow::Borrowed),
         }

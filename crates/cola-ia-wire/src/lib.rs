@@ -4,8 +4,8 @@
 //!   an open list (`code`, `reason`, `type`); a reader ignores what it does not know. Nothing is renamed or removed.
 //! - Words are English whatever the language of the prose: verdicts `new`, `duplicate`, `conflict`, `invalid`; states
 //!   `pending`, `running`, `done`, `failed`, `held`, `cancelled`.
-//! - All fields of a shape are always there, `null` where there is nothing to say; the only exception is
-//!   [`Entered::conflict`].
+//! - All fields of a shape are always there, `null` where there is nothing to say; the only exceptions are
+//!   [`Entered::conflict`] and [`Entered::decided`].
 //! - Instants are RFC 3339 in UTC with six digits, `2026-01-31T21:00:00.000000Z`. Fingerprints are SHA-256 in lower-case hex.
 //!   Numbers (`event`, `delivery`, `next`) are whole and below 2^63; ids are strings, byte for byte as they were sent.
 //!
@@ -16,6 +16,9 @@ mod config;
 mod export;
 mod import;
 mod jobs;
+mod lists;
+mod retention;
+mod stats;
 
 pub use add::{Entered, Refused};
 pub use config::SettingLine;
@@ -24,6 +27,9 @@ pub use export::{
 };
 pub use import::{ImportKind, ImportTold};
 pub use jobs::{Conflict, Delivery, Event, Job};
+pub use lists::{Attempt, ConflictLine, DeliveryLine, Effect, ErrorLine, FailedAttempt};
+pub use retention::{Decision, Entry, Erasure, PrunedDeliveries, Pruning, Resolution, Revision};
+pub use stats::{JobCounts, LatenessOf, StatsLine};
 
 /// The version of every shape here, its field `v`.
 pub const VERSION: u32 = 1;

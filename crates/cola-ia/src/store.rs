@@ -1,5 +1,7 @@
 //! Opening the store that the settings name, and saying what that did.
 
+use std::time::Duration;
+
 use cola_ia_core::store::StoreError;
 use cola_ia_store::sqlite::{Opened, Options, SqliteStore, TakenOver};
 
@@ -27,12 +29,31 @@ pub fn init(settings: &Settings) -> Result<StoreMade, StoreError> {
     Ok(if opened.created { StoreMade::Created } else { StoreMade::AlreadyThere })
 }
 
+/// Opens a store that is there, to change what it holds, and says what that did.
+///
+/// # Errors
+/// As [`SqliteStore::change`].
+pub fn change(session: &Session, settings: &Settings) -> Result<SqliteStore, Problem> {
+    let (store, opened) =
+        SqliteStore::change(&settings.db, &options(settings)).map_err(|error| Problem::from_store(&error))?;
+    report_opened(session, settings, &opened, false);
+    Ok(store)
+}
+
 /// Opens the store for views.
 ///
 /// # Errors
 /// As [`SqliteStore::view`].
 pub fn view(settings: &Settings) -> Result<SqliteStore, Problem> {
     SqliteStore::view(&settings.db, &options(settings)).map_err(|error| Problem::from_store(&error))
+}
+
+/// Opens the store for views, without waiting long for a lock.
+///
+/// # Errors
+/// As [`SqliteStore::view`].
+pub fn view_briefly(settings: &Settings, lock_wait: Duration) -> Result<SqliteStore, StoreError> {
+    SqliteStore::view(&settings.db, &Options { lock_wait, ..options(settings) })
 }
 
 /// Says what opening did, where it did something.

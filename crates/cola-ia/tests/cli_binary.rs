@@ -21,14 +21,22 @@ use cola_ia_core::job::JobState;
 use cola_ia_core::store::{ErrorKind, StoreError};
 use common::{BOTH, Place};
 
-const COMMANDS: [&[&str]; 13] = [
+const COMMANDS: [&[&str]; 21] = [
     &[],
     &["init"],
     &["add"],
     &["jobs"],
     &["export"],
     &["import"],
+    &["deliveries"],
+    &["conflicts"],
+    &["errors"],
+    &["tail"],
     &["show"],
+    &["resolve"],
+    &["prune"],
+    &["erase"],
+    &["stats"],
     &["config"],
     &["config", "show"],
     &["config", "check"],

@@ -517,5 +517,9 @@ fn as_many_sources_as_events_are_no_burden() {
     let connection = rusqlite::Connection::open(place.store()).unwrap();
     let count = |sql| connection.query_row(sql, [], |row| row.get::<_, i64>(0)).unwrap();
     assert_eq!(count("SELECT count(*) FROM jobs"), 20_000);
-    assert_eq!(count("SELECT count(*) FROM counter_deltas"), 20_000);
+    assert_eq!(count("SELECT count(*) FROM counters"), 20_000);
+    assert_eq!(count("SELECT count(*) FROM counter_deltas"), 0, "so many are added up at once");
+    let shown = out(&place.run(&["stats", "--json"]));
+    assert_eq!(shown.lines().count(), 1 + 1_000, "the total and the sources that received the most");
+    assert!(shown.contains(r#""received":20000"#) && shown.contains(r#""sources_left_out":19000"#), "{shown:.400}");
 }

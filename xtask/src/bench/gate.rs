@@ -43,24 +43,18 @@ pub(crate) fn run(repository: &Repository, options: &Options) -> Result<(), Fail
         promises.extend(bench.growth()?);
     }
     bench.remove_folder()?;
-    println!("\npromises: median or worst (least – most)");
-    for promise in &promises {
-        println!("{promise}");
-    }
-    match promises.iter().filter(|promise| !promise.holds()).count() {
-        0 => Ok(()),
-        missed => Err(Failure::new(format!("{missed} of {} promises missed", promises.len()))),
-    }
+    report::check(&promises)
 }
 
-struct Bench<'a> {
-    options: &'a Options,
-    binary: PathBuf,
-    folder: PathBuf,
+/// The program and the place of a benchmark.
+pub(super) struct Bench<'a> {
+    pub(super) options: &'a Options,
+    pub(super) binary: PathBuf,
+    pub(super) folder: PathBuf,
 }
 
 impl<'a> Bench<'a> {
-    fn new(repository: &Repository, options: &'a Options) -> Result<Self, Failure> {
+    pub(super) fn new(repository: &Repository, options: &'a Options) -> Result<Self, Failure> {
         let built = repository.target().join("release").join(format!("cola-ia{}", std::env::consts::EXE_SUFFIX));
         let bench = Self {
             options,
@@ -72,7 +66,7 @@ impl<'a> Bench<'a> {
         Ok(bench)
     }
 
-    fn remove_folder(&self) -> Result<(), Failure> {
+    pub(super) fn remove_folder(&self) -> Result<(), Failure> {
         if self.folder.exists() {
             fs::remove_dir_all(&self.folder).attempt(|| format!("remove {}", self.folder.display()))?;
         }
@@ -181,7 +175,7 @@ impl<'a> Bench<'a> {
     }
 
     /// One `cola-ia add FILE`, checked to have answered what it should.
-    fn add(&self, folder: &Path, store: &Path, file: &Path, expected: Expected) -> Result<Usage, Failure> {
+    pub(super) fn add(&self, folder: &Path, store: &Path, file: &Path, expected: Expected) -> Result<Usage, Failure> {
         let measured = Measured { program: &self.binary, arguments: vec![Path::new("add"), file], folder, store };
         let usage = measured.run()?;
         let exit_code = match expected {
@@ -243,7 +237,7 @@ struct Samples {
 
 /// What a measured command must have done.
 #[derive(Clone, Copy)]
-enum Expected {
+pub(super) enum Expected {
     /// Exit 0, and this verdict for each of so many events.
     All { count: u64, verdict: &'static str },
     /// This exit code.
@@ -292,7 +286,7 @@ fn remove(folder: &Path) -> Result<(), Failure> {
     fs::remove_dir_all(folder).attempt(|| format!("remove {}", folder.display()))
 }
 
-fn rate(events: u64, took: Duration) -> f64 {
+pub(super) fn rate(events: u64, took: Duration) -> f64 {
     events as f64 / took.as_secs_f64()
 }
 

@@ -104,6 +104,30 @@ pub(crate) fn write_lines(path: &Path, events: impl Iterator<Item = Event>) -> R
     })
 }
 
+/// Writes one line an event, each of one of `sources` sources and with a time: a moment of this day (UTC), so that all come
+/// late.
+pub(crate) fn write_told_lines(
+    path: &Path,
+    events: impl Iterator<Item = Event>,
+    sources: u64,
+    day: &str,
+    seconds_of_day: u64,
+) -> Result<(), Failure> {
+    let mut random = Random::new(seconds_of_day);
+    write_with(path, |out| {
+        events.zip(0..).try_for_each(|(Event { id, text }, number)| {
+            let second = random.next() % seconds_of_day.max(1);
+            let (hour, minute, second, milli) = (second / 3_600, second / 60 % 60, second % 60, random.next() % 1_000);
+            let source = number % sources;
+            writeln!(
+                out,
+                "{{\"id\":\"{id}\",\"texto\":\"{text}\",\"origen\":\"s{source}\",\
+                 \"fecha\":\"{day}T{hour:02}:{minute:02}:{second:02}.{milli:03}Z\"}}"
+            )
+        })
+    })
+}
+
 /// Writes `count` valid lines of about `len` bytes each, with a short event after each of them.
 pub(crate) fn write_long_lines(path: &Path, count: u64, len: usize) -> Result<(), Failure> {
     let filler = vec![b'x'; len];

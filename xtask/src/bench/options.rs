@@ -6,50 +6,92 @@ use crate::failure::{Attempt, Failure};
 
 pub(crate) const HELP: &str = "\
 Usage: cargo xtask bench [gate] [OPTIONS]
+       cargo xtask bench views [OPTIONS]
+       cargo xtask bench wal [OPTIONS]
 
-Measures whole `cola-ia add` commands against plain loops, prints rates, ratios and peak memory, and fails if a
-promise is missed.
+gate measures whole `cola-ia add` commands against plain loops, prints rates, ratios and peak memory, and fails if a
+promise is missed. views makes a large store and measures what looks at it. wal lets a file in beside commands that
+look, again and again, and tells how large the write-ahead log became.
 
-  --events N       events of one file (default 1000000)
-  --runs N         times everything is measured, in turn; medians are compared (default 3)
-  --growth         also five files, one after another, into one store
+  --events N       events of one file (default: gate 1000000, views 5000000, wal 2000000)
+  --runs N         times everything is measured, in turn; medians are compared (default: gate 3, views 5)
+  --growth         gate: also five files, one after another, into one store
+  --repeats N      views: of the events so many are delivered again (default 1000000)
+  --view COMMAND   wal: look with this, such as \"stats --since 24h\"; several times: beside each other
+                   (default: jobs, show ID and stats)
   --binary PATH    measure this cola-ia instead of building one
 ";
 
+/// What is measured.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Part {
+    Gate,
+    Views,
+    Wal,
+}
+
+impl Part {
+    /// The name on the command line.
+    pub(crate) const fn name(self) -> &'static str {
+        match self {
+            Self::Gate => "gate",
+            Self::Views => "views",
+            Self::Wal => "wal",
+        }
+    }
+
+    fn from_name(name: &str) -> Option<Self> {
+        [Self::Gate, Self::Views, Self::Wal].into_iter().find(|part| part.name() == name)
+    }
+}
+
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Options {
+    pub(crate) part: Part,
     pub(crate) events: u64,
     pub(crate) runs: u32,
     pub(crate) growth: bool,
+    pub(crate) repeats: u64,
+    pub(crate) views: Vec<String>,
     pub(crate) binary: Option<PathBuf>,
 }
 
 impl Options {
+    fn of(part: Part) -> Self {
+        let (events, runs) = match part {
+            Part::Gate => (1_000_000, 3),
+            Part::Views => (5_000_000, 5),
+            Part::Wal => (2_000_000, 1),
+        };
+        Self { part, events, runs, growth: false, repeats: 1_000_000, views: Vec::new(), binary: None }
+    }
+
     /// `None` where help was asked for.
     pub(crate) fn parse(arguments: &[String]) -> Result<Option<Self>, Failure> {
-        let mut options = Self { events: 1_000_000, runs: 3, growth: false, binary: None };
-        let mut arguments = arguments.iter();
-        let mut first = true;
+        let named = arguments.first().and_then(|name| Part::from_name(name));
+        let part = named.unwrap_or(Part::Gate);
+        let mut options = Self::of(part);
+        let mut arguments = arguments.iter().skip(usize::from(named.is_some()));
         while let Some(argument) = arguments.next() {
             let mut value =
                 || arguments.next().ok_or_else(|| Failure::new(format!("`{argument}` needs a value after it")));
-            match argument.as_str() {
-                "gate" if first => {}
-                "--events" => options.events = positive(argument, value()?)?,
-                "--runs" => options.runs = positive(argument, value()?)?,
-                "--growth" => options.growth = true,
-                "--binary" => {
+            match (argument.as_str(), part) {
+                ("--events", _) => options.events = positive(argument, value()?)?,
+                ("--runs", Part::Gate | Part::Views) => options.runs = positive(argument, value()?)?,
+                ("--growth", Part::Gate) => options.growth = true,
+                ("--repeats", Part::Views) => options.repeats = positive(argument, value()?)?,
+                ("--view", Part::Wal) => options.views.push(value()?.clone()),
+                ("--binary", _) => {
                     let path = value()?;
                     let path = std::path::absolute(path).attempt(|| format!("find {path}"))?;
                     options.binary = Some(path);
                 }
-                "-h" | "--help" => return Ok(None),
-                other => {
-                    return Err(Failure::new(format!("bench does not know `{other}`"))
+                ("-h" | "--help", _) => return Ok(None),
+                (other, _) => {
+                    return Err(Failure::new(format!("bench {} does not know `{other}`", part.name()))
                         .hint("`cargo xtask bench --help` lists what it knows"));
                 }
             }
-            first = false;
         }
         Ok(Some(options))
     }
@@ -72,17 +114,38 @@ mod tests {
 
     #[test]
     fn defaults_are_a_million_events_three_times() {
-        let defaults = Options { events: 1_000_000, runs: 3, growth: false, binary: None };
+        let defaults = Options::of(Part::Gate);
+        assert_eq!((defaults.events, defaults.runs), (1_000_000, 3));
         assert_eq!(parse("").unwrap().as_ref(), Some(&defaults));
         assert_eq!(parse("gate").unwrap(), Some(defaults));
     }
 
     #[test]
+    fn each_part_has_its_defaults() {
+        let views = parse("views").unwrap().unwrap();
+        assert_eq!((views.part, views.events, views.repeats, views.runs), (Part::Views, 5_000_000, 1_000_000, 5));
+        assert_eq!(parse("wal").unwrap(), Some(Options::of(Part::Wal)));
+    }
+
+    #[test]
     fn options_are_read_and_nonsense_is_refused() {
-        let expected = Options { events: 5_000, runs: 1, growth: true, binary: Some("/bin/x".into()) };
+        let expected =
+            Options { events: 5_000, runs: 1, growth: true, binary: Some("/bin/x".into()), ..Options::of(Part::Gate) };
         assert_eq!(parse("--events 5_000 --runs 1 --growth --binary /bin/x").unwrap(), Some(expected));
+        let expected = Options { views: vec!["jobs".into(), "tail".into()], ..Options::of(Part::Wal) };
+        assert_eq!(parse("wal --view jobs --view tail").unwrap(), Some(expected));
         assert_eq!(parse("--help").unwrap(), None);
-        for line in ["--events", "--events 0", "--runs x", "--runs -1", "--growth gate", "other"] {
+        for line in [
+            "--events",
+            "--events 0",
+            "--runs x",
+            "--runs -1",
+            "--growth gate",
+            "other",
+            "views --growth",
+            "--repeats 5",
+            "wal --runs 2",
+        ] {
             assert!(parse(line).is_err(), "{line}");
         }
     }

@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use crate::failure::Failure;
+
 /// One figure over the runs.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Figures(Vec<f64>);
@@ -47,7 +49,10 @@ pub(crate) struct Promise {
 #[derive(Clone, Copy)]
 pub(crate) enum Bound {
     AtLeast(f64),
+    /// In every run.
     Below(f64),
+    /// In the middle one.
+    MedianBelow(f64),
 }
 
 impl Promise {
@@ -60,6 +65,7 @@ impl Promise {
             Bound::AtLeast(bound) => self.figures.median() >= bound,
             // A limit holds in every run, not in the middle one.
             Bound::Below(bound) => self.figures.max() < bound,
+            Bound::MedianBelow(bound) => self.figures.median() < bound,
         }
     }
 }
@@ -69,20 +75,35 @@ impl fmt::Display for Promise {
         let figures = &self.figures;
         let wanted = match self.bound {
             Bound::AtLeast(bound) => format!("at least {bound:.2}"),
-            Bound::Below(bound) => format!("below {bound:.0}"),
+            Bound::Below(bound) | Bound::MedianBelow(bound) => format!("below {bound:.0}"),
         };
         write!(
             out,
             "  {:<44} {:>9.2} ({:.2} – {:.2}), {wanted}: {}",
             self.name,
             match self.bound {
-                Bound::AtLeast(_) => figures.median(),
+                Bound::AtLeast(_) | Bound::MedianBelow(_) => figures.median(),
                 Bound::Below(_) => figures.max(),
             },
             figures.min(),
             figures.max(),
             if self.holds() { "holds" } else { "MISSED" }
         )
+    }
+}
+
+/// Prints every promise.
+///
+/// # Errors
+/// If one is missed.
+pub(crate) fn check(promises: &[Promise]) -> Result<(), Failure> {
+    println!("\npromises: median or worst (least – most)");
+    for promise in promises {
+        println!("{promise}");
+    }
+    match promises.iter().filter(|promise| !promise.holds()).count() {
+        0 => Ok(()),
+        missed => Err(Failure::new(format!("{missed} of {} promises missed", promises.len()))),
     }
 }
 
@@ -129,6 +150,9 @@ mod tests {
         assert!(!holds(&[], Bound::AtLeast(0.5)));
         assert!(holds(&[100.0, 127.0], Bound::Below(128.0)));
         assert!(!holds(&[100.0, 128.0], Bound::Below(128.0)));
+        assert!(
+            holds(&[1.0, 2.0, 90.0], Bound::MedianBelow(50.0)) && !holds(&[1.0, 50.0, 50.0], Bound::MedianBelow(50.0))
+        );
     }
 
     #[test]

@@ -27,6 +27,10 @@ pub enum Kind {
     Effect,
     /// One permission to send.
     EffectTry,
+    /// What a person decided about a conflict, each time.
+    Decision,
+    /// How many repeated deliveries were pruned.
+    Pruned,
     /// Another content under the identity.
     Conflict,
     /// A handing-over that made no event.
@@ -38,7 +42,7 @@ pub enum Kind {
 impl Kind {
     /// All kinds, in the order of an export: sources, then each event with what belongs to it in this order, then refused
     /// deliveries, then counters.
-    pub const ALL: [Self; 10] = [
+    pub const ALL: [Self; 12] = [
         Self::Source,
         Self::Event,
         Self::Job,
@@ -46,6 +50,8 @@ impl Kind {
         Self::Attempt,
         Self::Effect,
         Self::EffectTry,
+        Self::Decision,
+        Self::Pruned,
         Self::Conflict,
         Self::Delivery,
         Self::Counter,
@@ -61,6 +67,8 @@ impl Kind {
             Self::Attempt => "attempt",
             Self::Effect => "effect",
             Self::EffectTry => "effect_try",
+            Self::Decision => "decision",
+            Self::Pruned => "pruned",
             Self::Conflict => "conflict",
             Self::Delivery => "delivery",
             Self::Counter => "counter",
@@ -82,6 +90,8 @@ impl Kind {
             Self::Attempt => ATTEMPT,
             Self::Effect => EFFECT,
             Self::EffectTry => EFFECT_TRY,
+            Self::Decision => DECISION,
+            Self::Pruned => PRUNED,
             Self::Conflict => CONFLICT,
             Self::Delivery => DELIVERY,
             Self::Counter => COUNTER,
@@ -147,6 +157,7 @@ pub const NUMBER_MAX: i64 = 1 << 62;
 
 const STATES: &[&str] = &["pending", "running", "done", "failed", "held", "cancelled"];
 const OUTCOMES: &[&str] = &["done", "error", "crashed", "timed_out", "released", "lease_lost"];
+const DECISIONS: &[&str] = &["keep", "accept", "as"];
 const EFFECT_STATES: &[&str] = &["intended", "done", "failed", "unknown", "held", "abandoned"];
 
 const fn field(name: &'static str, shape: Shape, role: Role) -> Field {
@@ -169,6 +180,8 @@ const EVENT: &[Field] = &[
     field("received_at", Shape::Instant, Fixed),
     maybe("time", Shape::Instant, Fixed),
     maybe("type", Shape::Type, Changing),
+    maybe("erased_at", Shape::Instant, Clock),
+    maybe("pruned_at", Shape::Instant, Changing),
     maybe("text", Shape::Content, Changing),
 ];
 
@@ -254,6 +267,23 @@ const EFFECT_TRY: &[Field] = &[
     maybe("reserved_micros", Shape::Number, Changing),
 ];
 
+const DECISION: &[Field] = &[
+    field("event", Shape::Number, Key),
+    field("conflict", Shape::Number, Key),
+    field("number", Shape::Number, Key),
+    field("decision", Shape::Word(DECISIONS), Fixed),
+    field("decided_at", Shape::Instant, Fixed),
+    maybe("entered", Shape::Number, Fixed),
+    maybe("note", Shape::Text, Changing),
+];
+
+const PRUNED: &[Field] = &[
+    field("event", Shape::Number, Key),
+    field("count", Shape::Number, Changing),
+    field("first_at", Shape::Instant, Changing),
+    field("last_at", Shape::Instant, Changing),
+];
+
 const CONFLICT: &[Field] = &[
     field("event", Shape::Number, Key),
     field("number", Shape::Number, Key),
@@ -263,7 +293,7 @@ const CONFLICT: &[Field] = &[
     field("count", Shape::Number, Changing),
     maybe("time", Shape::Instant, Fixed),
     maybe("type", Shape::Type, Changing),
-    maybe("decision", Shape::Word(&["keep", "accept", "as"]), Changing),
+    maybe("decision", Shape::Word(DECISIONS), Changing),
     maybe("decided_at", Shape::Instant, Clock),
     maybe("note", Shape::Text, Changing),
     maybe("text", Shape::Content, Changing),
@@ -281,6 +311,7 @@ const DELIVERY: &[Field] = &[
     maybe("code", Shape::Text, Fixed),
     maybe("detail", Shape::Text, Changing),
     maybe("origin", Shape::Text, Changing),
+    maybe("decided", Shape::Flag, Fixed),
     field("count", Shape::Number, Fixed),
 ];
 
@@ -423,10 +454,22 @@ impl Record {
     pub fn event(&self) -> Option<EventNumber> {
         let name = match self.kind {
             Kind::Event => "number",
-            Kind::Job | Kind::Revision | Kind::Attempt | Kind::Effect | Kind::Conflict | Kind::Delivery => "event",
+            Kind::Job
+            | Kind::Revision
+            | Kind::Attempt
+            | Kind::Effect
+            | Kind::Decision
+            | Kind::Pruned
+            | Kind::Conflict
+            | Kind::Delivery => "event",
             Kind::Source | Kind::EffectTry | Kind::Counter => return None,
         };
         self.number(name).map(EventNumber)
+    }
+
+    /// Whether it is an event that was erased.
+    pub fn is_erased(&self) -> bool {
+        self.kind == Kind::Event && *self.get("erased_at") != Value::Null
     }
 
     /// What it weighs in memory, about.
@@ -439,7 +482,12 @@ impl Record {
         if self.values == there.values {
             return Outcome::Same;
         }
-        let fixed = |record: &Self| record.with_role(Fixed).map(|(_, value)| value.clone()).collect::<Vec<_>>();
+        // Erasing takes the id away: it says nothing of whether the two are the same.
+        let by_id = self.is_erased() == there.is_erased();
+        let fixed = |record: &Self| {
+            let fixed = record.with_role(Fixed).filter(|(field, _)| by_id || field.shape != Shape::Id);
+            fixed.map(|(_, value)| value.clone()).collect::<Vec<_>>()
+        };
         if fixed(self) != fixed(there) {
             return Outcome::Contradicts(Contradiction::Differs);
         }
@@ -611,6 +659,33 @@ mod tests {
         assert_eq!(Record::new(Kind::Source, values("Web")), Err("name"));
         assert_eq!(Record::new(Kind::Source, vec![Value::Null]), Err("name"));
         assert_eq!(Record::new(Kind::Source, vec![]), Err(""));
+    }
+
+    #[test]
+    fn an_event_that_was_erased_here_stays_erased() {
+        let text = |text: &str| Value::Text(text.to_owned());
+        let fingerprint = Value::Bytes(vec![0; 32]);
+        let values = vec![
+            Value::Number(1),
+            text("web"),
+            text("a"),
+            fingerprint,
+            Value::Number(5),
+            Value::Null,
+            Value::Null,
+            Value::Null,
+            Value::Null,
+            text("x"),
+        ];
+        let whole = Record::new(Kind::Event, values).unwrap();
+        let erased =
+            whole.clone().with("id", text("hash")).with("text", Value::Null).with("erased_at", Value::Number(7));
+        assert_eq!(whole.against(&erased), Outcome::Kept);
+        assert_eq!(erased.against(&whole), Outcome::Contradicts(Contradiction::Older));
+        let another = erased.clone().with("id", text("another"));
+        assert_eq!(another.against(&erased), Outcome::Contradicts(Contradiction::Differs));
+        let earlier = whole.with("received_at", Value::Number(4));
+        assert_eq!(earlier.against(&erased), Outcome::Contradicts(Contradiction::Differs));
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! The gate: each event of a batch enters once.
 
+use std::collections::HashMap;
 use std::collections::hash_map::Entry;
-use std::collections::{BTreeMap, HashMap};
 use std::hash::Hasher as _;
 use std::sync::Arc;
 
@@ -11,10 +11,13 @@ use cola_ia_core::intake::{DeliveryNumber, EventNumber, Intake, Refusal};
 use cola_ia_core::limits::BATCH_MAX_EVENTS;
 use cola_ia_core::store::{Accepted, ErrorKind, OpId, Receipt, StoreError};
 use cola_ia_core::verdict::Verdict;
+use rusqlite::types::ValueRef;
 use rusqlite::{CachedStatement, Connection, OptionalExtension as _, Row, params};
 
 use siphasher::sip::SipHasher13;
 
+use super::counters::Tally;
+use super::erase;
 use super::identities::{self, Identity, Packing};
 use super::rows::Rows;
 use super::slot::Slots;
@@ -65,6 +68,11 @@ pub(super) fn accept(scope: &Scope<'_>, op: OpId, prepared: &Prepared) -> Result
         return first_answer;
     }
     Gate::new(scope, &prepared.batch).and_then(|gate| gate.take(op, prepared)).map_err(sqlite)
+}
+
+/// Lets a batch through the gate as a part of another verb, which records the op.
+pub(super) fn enter(scope: &Scope<'_>, prepared: &Prepared) -> Result<Vec<Receipt>, StoreError> {
+    Gate::new(scope, &prepared.batch).and_then(|mut gate| gate.judge(prepared)).map_err(|cause| scope.error(&cause))
 }
 
 /// Tells one batch from another, so that an op that is used again for something else is noticed. Not against attackers: who
@@ -129,17 +137,28 @@ fn repeated(
             verdict: Verdict::New,
             event: Some(EventNumber(number)),
             conflict: None,
+            decided: false,
         })
         .collect();
     let mut others = connection.prepare_cached(
-        "SELECT seq, verdict, event, conflict FROM deliveries WHERE seq >= ?1 AND seq < ?2 ORDER BY seq",
+        "SELECT seq, verdict, event, conflict, decided FROM deliveries WHERE seq >= ?1 AND seq < ?2 ORDER BY seq",
     )?;
     let mut rows = others.query([first, first + len as i64])?;
+    let mut found = 0;
     while let Some(row) = rows.next()? {
+        found += 1;
         let receipt = &mut receipts[(row.get::<_, i64>(0)? - first) as usize];
         receipt.verdict = verdict_of(row.get_ref(1)?.as_str()?)?;
         receipt.event = row.get::<_, Option<i64>>(2)?.map(EventNumber);
         receipt.conflict = row.get(3)?;
+        receipt.decided = row.get::<_, Option<bool>>(4)?.unwrap_or_default();
+    }
+    // Repeated deliveries are pruned one day, and then nobody can say any more what the answer was.
+    let entered: i64 = connection
+        .prepare_cached("SELECT count(*) FROM events WHERE seq >= ?1 AND seq < ?2")?
+        .query_row([first, first + len as i64], |row| row.get(0))?;
+    if found + entered < len as i64 {
+        return Ok(Some(Err(StoreError::new(ErrorKind::Conflict, "op_expired"))));
     }
     Ok(Some(Ok(Accepted { received_at: Timestamp::from_micros(at), receipts })))
 }
@@ -157,6 +176,8 @@ enum Fate {
     Enters,
     /// The event with this number has its identity and this content.
     Known(i64, Fingerprint),
+    /// The same of an event that was erased.
+    Erased(i64, Fingerprint),
 }
 
 /// A member of the batch on its way to a slot.
@@ -177,9 +198,12 @@ struct Gate<'a> {
     /// The row of each member's source, 0 for refusals.
     sources: Vec<i64>,
     now: Timestamp,
+    fold_after: u32,
     /// The number of the batch's first member.
     first: i64,
     events: Events<'a>,
+    /// Whether a free slot does not say yet that an identity is new.
+    erased_elsewhere: bool,
 }
 
 impl<'a> Gate<'a> {
@@ -196,21 +220,27 @@ impl<'a> Gate<'a> {
             batch,
             sources: sources(connection, batch)?,
             now: scope.clock.now(),
+            fold_after: scope.fold_after,
             first,
             events: Events::new(connection)?,
+            erased_elsewhere: erase::has_elsewhere(connection)?,
         })
     }
 
     fn take(mut self, op: OpId, prepared: &Prepared) -> rusqlite::Result<Accepted> {
-        let fates = self.decide(&prepared.candidates)?;
-        self.insert_events(&fates)?;
-        let receipts = self.record(&fates)?;
+        let receipts = self.judge(prepared)?;
         self.connection
             .prepare_cached(
                 "INSERT INTO ops (op, verb, request, at, first, count) VALUES (?1, 'accept', ?2, ?3, ?4, ?5)",
             )?
             .execute(params![op.0, prepared.request, self.now.as_micros(), self.first, self.batch.len() as i64])?;
         Ok(Accepted { received_at: self.now, receipts })
+    }
+
+    fn judge(&mut self, prepared: &Prepared) -> rusqlite::Result<Vec<Receipt>> {
+        let fates = self.decide(&prepared.candidates)?;
+        self.insert_events(&fates)?;
+        self.record(&fates)
     }
 
     /// Finds who holds the slot of each identity, and takes the free ones, in the order of the slots: neighbours are read and
@@ -234,6 +264,10 @@ impl<'a> Gate<'a> {
             }
             let first = taken.last().filter(|taken| taken.slot == candidate.slot).map(|taken| taken.event);
             let Some(first) = first else {
+                if let Some(erased) = self.erased_elsewhere(*candidate)? {
+                    *fate = erased;
+                    continue;
+                }
                 taken.push(Identity { slot: candidate.slot, event: self.number(*candidate) });
                 *fate = Fate::Enters;
                 continue;
@@ -257,6 +291,20 @@ impl<'a> Gate<'a> {
         Ok(fates)
     }
 
+    /// How a candidate with a free slot stands to the events that were erased in another store and imported. Nearly always
+    /// there are none.
+    fn erased_elsewhere(&self, candidate: Candidate) -> rusqlite::Result<Option<Fate>> {
+        let Some(mine) = self.delivery(candidate).filter(|_| self.erased_elsewhere) else { return Ok(None) };
+        let source = self.sources[candidate.index as usize];
+        let found = erase::find_elsewhere(self.connection, source, mine.source.as_str(), mine.id.as_str())?;
+        let Some(event) = found else { return Ok(None) };
+        let entered = self
+            .connection
+            .prepare_cached("SELECT fingerprint FROM events WHERE seq = ?1")?
+            .query_row([event], |row| row.get(0))?;
+        Ok(Some(Fate::Erased(event, Fingerprint(entered))))
+    }
+
     fn number(&self, candidate: Candidate) -> i64 {
         self.first + i64::from(candidate.index)
     }
@@ -276,17 +324,16 @@ impl<'a> Gate<'a> {
         fates: &mut [Fate],
         displaced: &mut Vec<Candidate>,
     ) -> rusqlite::Result<()> {
-        let (batch, sources) = (self.batch, &self.sources);
+        let (batch, sources, connection) = (self.batch, &self.sources, self.connection);
         let mut waiting = chunk.iter().peekable();
         self.events.read(chunk, |row| {
             let event: i64 = row.get(0)?;
             while let Some((_, candidate)) = waiting.next_if(|(holder, _)| *holder == event) {
                 let index = candidate.index as usize;
                 let Some(mine) = delivery_at(batch, i64::from(candidate.index)) else { continue };
-                if row.get::<_, i64>(1)? == sources[index] && row.get_ref(2)?.as_str()? == mine.id.as_str() {
-                    fates[index] = Fate::Known(event, Fingerprint(row.get(3)?));
-                } else {
-                    displaced.push(*candidate);
+                match known(connection, row, sources[index], mine)? {
+                    Some(fate) => fates[index] = fate,
+                    None => displaced.push(*candidate),
                 }
             }
             Ok(())
@@ -302,6 +349,9 @@ impl<'a> Gate<'a> {
         loop {
             candidate.slot = Slots::after(candidate.slot);
             let Some(holder) = identities::holder(self.connection, candidate.slot)? else {
+                if let Some(erased) = self.erased_elsewhere(candidate)? {
+                    return Ok(erased);
+                }
                 identities::take(
                     self.connection,
                     self.packing,
@@ -368,58 +418,97 @@ impl<'a> Gate<'a> {
     /// Records what did not enter, and says of each member what became of it.
     fn record(&self, fates: &[Fate]) -> rusqlite::Result<Vec<Receipt>> {
         let mut tally = Tally::default();
-        let mut repeated: Vec<(i64, i64, &Delivery)> = Vec::new();
+        let mut repeated: Vec<Repeated<'_>> = Vec::new();
         let mut deliveries = Deliveries::new(self.connection, self.now)?;
         let mut receipts = Vec::with_capacity(self.batch.len());
         for (((intake, fate), source), number) in self.batch.iter().zip(fates).zip(&self.sources).zip(self.first..) {
-            let (verdict, event, conflict) = match (intake, *fate) {
+            let mut receipt = Receipt {
+                number: DeliveryNumber(number),
+                verdict: Verdict::New,
+                event: Some(EventNumber(number)),
+                conflict: None,
+                decided: false,
+            };
+            let delivery = match (intake, *fate) {
                 (Intake::Refusal(refusal), _) => {
                     deliveries.refusal(number, refusal)?;
-                    tally.add(None, Verdict::Invalid, refusal.count as i64);
-                    (Verdict::Invalid, None, None)
+                    tally.delivery(0, Verdict::Invalid, refusal.count as i64, number);
+                    (receipt.verdict, receipt.event) = (Verdict::Invalid, None);
+                    receipts.push(receipt);
+                    continue;
                 }
-                (Intake::Delivery(delivery), Fate::Known(event, fingerprint)) => {
-                    if delivery.content.fingerprint() == fingerprint {
-                        repeated.push((number, event, delivery));
-                        tally.add(Some(*source), Verdict::Duplicate, 1);
-                        (Verdict::Duplicate, Some(event), None)
+                (Intake::Delivery(delivery), Fate::Known(event, entered) | Fate::Erased(event, entered)) => {
+                    receipt.event = Some(EventNumber(event));
+                    let member = Repeated { number, event, delivery, erased: matches!(fate, Fate::Erased(..)) };
+                    let content = delivery.content.fingerprint();
+                    if content == entered || (event < self.first && deliveries.is_revision(event, content)?) {
+                        receipt.verdict = Verdict::Duplicate;
+                        repeated.push(member);
                     } else {
-                        let conflict = deliveries.conflict(number, event, *source, delivery)?;
-                        tally.add(Some(*source), Verdict::Conflict, 1);
-                        (Verdict::Conflict, Some(event), Some(conflict))
+                        receipt.verdict = Verdict::Conflict;
+                        let (conflict, decided) = deliveries.conflict(&member, *source)?;
+                        (receipt.conflict, receipt.decided) = (Some(conflict), decided);
                     }
+                    delivery
                 }
-                (Intake::Delivery(_), Fate::Enters | Fate::Refused) => {
-                    tally.add(Some(*source), Verdict::New, 1);
-                    (Verdict::New, Some(number), None)
-                }
+                (Intake::Delivery(delivery), Fate::Enters | Fate::Refused) => delivery,
             };
-            receipts.push(Receipt { number: DeliveryNumber(number), verdict, event: event.map(EventNumber), conflict });
+            self.count(&mut tally, *source, receipt.verdict, number, delivery);
+            receipts.push(receipt);
         }
         self.insert_duplicates(&repeated)?;
-        tally.write(self.connection, self.now)?;
+        tally.write(self.connection, self.now, self.fold_after)?;
         Ok(receipts)
     }
 
-    fn insert_duplicates(&self, repeated: &[(i64, i64, &Delivery)]) -> rusqlite::Result<()> {
+    fn count(&self, tally: &mut Tally, source: i64, verdict: Verdict, number: i64, delivery: &Delivery) {
+        let sum = tally.delivery(source, verdict, 1, number);
+        if let Some(time) = delivery.time {
+            sum.late.add(self.now, time);
+        }
+    }
+
+    fn insert_duplicates(&self, repeated: &[Repeated<'_>]) -> rusqlite::Result<()> {
         if repeated.is_empty() {
             return Ok(());
         }
         let head = "INSERT OR FAIL INTO deliveries (seq, event, source, verdict, received_at, time, type) VALUES ";
         let mut insert = Rows::new(self.connection, head, "(?, ?, ?, 'duplicate', ?, ?, ?)", "")?;
         for chunk in repeated.chunks(Rows::MANY) {
-            insert.execute(chunk, |row, (number, event, delivery)| {
-                let (time, event_type) = said(delivery);
-                row.bind(*number)?;
-                row.bind(*event)?;
-                row.bind(self.sources[(*number - self.first) as usize])?;
+            insert.execute(chunk, |row, member| {
+                let (time, event_type) = said(member.delivery);
+                row.bind(member.number)?;
+                row.bind(member.event)?;
+                row.bind(self.sources[(member.number - self.first) as usize])?;
                 row.bind(self.now.as_micros())?;
                 row.bind(time)?;
-                row.bind(event_type)
+                row.bind(event_type.filter(|_| !member.erased))
             })?;
         }
         Ok(())
     }
+}
+
+/// A delivery under an identity that was known.
+struct Repeated<'a> {
+    number: i64,
+    event: i64,
+    delivery: &'a Delivery,
+    /// Nothing of what it says is kept but its time.
+    erased: bool,
+}
+
+/// How a delivery from this row of `sources` stands to the event that holds its slot; `None`: another identity.
+fn known(connection: &Connection, row: &Row<'_>, source: i64, mine: &Delivery) -> rusqlite::Result<Option<Fate>> {
+    if row.get::<_, i64>(1)? != source {
+        return Ok(None);
+    }
+    let (event, id) = (row.get(0)?, row.get_ref(2)?.as_str()?);
+    if row.get_ref(4)? == ValueRef::Null {
+        return Ok((id == mine.id.as_str()).then_some(Fate::Known(event, Fingerprint(row.get(3)?))));
+    }
+    let hash = erase::hash(connection, mine.source.as_str(), mine.id.as_str())?;
+    Ok((id == hash).then_some(Fate::Erased(event, Fingerprint(row.get(3)?))))
 }
 
 /// Reads the events that hold slots.
@@ -430,7 +519,7 @@ struct Events<'a> {
 
 impl<'a> Events<'a> {
     fn new(connection: &'a Connection) -> rusqlite::Result<Self> {
-        let select = "SELECT seq, source, id, fingerprint FROM events WHERE seq";
+        let select = "SELECT seq, source, id, fingerprint, erased_at FROM events WHERE seq";
         Ok(Self {
             each: Rows::new(connection, &format!("{select} IN (VALUES "), "(?)", ") ORDER BY seq")?,
             stretch: connection.prepare_cached(&format!("{select} BETWEEN ?1 AND ?2 ORDER BY seq"))?,
@@ -498,6 +587,7 @@ struct Deliveries<'a> {
     now: Timestamp,
     conflict: CachedStatement<'a>,
     in_conflict: CachedStatement<'a>,
+    revision: CachedStatement<'a>,
     refusal: CachedStatement<'a>,
 }
 
@@ -509,12 +599,13 @@ impl<'a> Deliveries<'a> {
                 "INSERT INTO conflicts (event, number, fingerprint, first_at, last_at, time, type, text)
                  VALUES (?1, (SELECT coalesce(max(number), 0) + 1 FROM conflicts WHERE event = ?1), ?2, ?3, ?3, ?4, ?5, ?6)
                  ON CONFLICT (event, fingerprint) DO UPDATE SET count = count + 1, last_at = excluded.last_at
-                 RETURNING number",
+                 RETURNING number, decision IS NOT NULL",
             )?,
             in_conflict: connection.prepare_cached(
-                "INSERT INTO deliveries (seq, event, source, verdict, received_at, time, type, conflict, origin)
-                 VALUES (?1, ?2, ?3, 'conflict', ?4, ?5, ?6, ?7, ?8)",
+                "INSERT INTO deliveries (seq, event, source, verdict, received_at, time, type, conflict, origin, decided)
+                 VALUES (?1, ?2, ?3, 'conflict', ?4, ?5, ?6, ?7, ?8, ?9)",
             )?,
+            revision: connection.prepare_cached("SELECT 1 FROM revisions WHERE event = ?1 AND fingerprint = ?2")?,
             refusal: connection.prepare_cached(
                 "INSERT INTO deliveries (seq, verdict, received_at, code, detail, origin, count)
                  VALUES (?1, 'invalid', ?2, ?3, ?4, ?5, ?6)",
@@ -522,18 +613,27 @@ impl<'a> Deliveries<'a> {
         })
     }
 
-    fn conflict(&mut self, number: i64, event: i64, source: i64, delivery: &Delivery) -> rusqlite::Result<u32> {
+    /// Whether this content was accepted for the event, besides the one that entered.
+    fn is_revision(&mut self, event: i64, content: Fingerprint) -> rusqlite::Result<bool> {
+        self.revision.exists(params![event, content.0])
+    }
+
+    /// The conflict's number, and whether it has been decided.
+    fn conflict(&mut self, member: &Repeated<'_>, source: i64) -> rusqlite::Result<(u32, bool)> {
+        let Repeated { number, event, delivery, erased } = *member;
         let (time, event_type) = said(delivery);
+        let event_type = event_type.filter(|_| !erased);
+        let text = (!erased).then(|| delivery.content.text());
+        let origin = (!erased).then(|| delivery.origin.to_string());
         let now = self.now.as_micros();
-        let content = &delivery.content;
-        let conflict: u32 = self
-            .conflict
-            .query_row(params![event, content.fingerprint().0, now, time, event_type, content.text()], |row| {
-                row.get(0)
+        let fingerprint = delivery.content.fingerprint().0;
+        let (conflict, decided): (u32, bool) =
+            self.conflict.query_row(params![event, fingerprint, now, time, event_type, text], |row| {
+                Ok((row.get(0)?, row.get(1)?))
             })?;
-        let origin = delivery.origin.to_string();
-        self.in_conflict.execute(params![number, event, source, now, time, event_type, conflict, origin])?;
-        Ok(conflict)
+        let mark = decided.then_some(1);
+        self.in_conflict.execute(params![number, event, source, now, time, event_type, conflict, origin, mark])?;
+        Ok((conflict, decided))
     }
 
     fn refusal(&mut self, number: i64, refusal: &Refusal) -> rusqlite::Result<()> {
@@ -551,23 +651,4 @@ impl<'a> Deliveries<'a> {
 
 fn said(delivery: &Delivery) -> (Option<i64>, Option<&str>) {
     (delivery.time.map(Timestamp::as_micros), delivery.event_type.as_ref().map(cola_ia_core::event::EventType::as_str))
-}
-
-/// What the transaction adds to the counters.
-#[derive(Default)]
-struct Tally(BTreeMap<(Option<i64>, Verdict), i64>);
-
-impl Tally {
-    fn add(&mut self, source: Option<i64>, verdict: Verdict, n: i64) {
-        *self.0.entry((source, verdict)).or_default() += n;
-    }
-
-    fn write(&self, connection: &Connection, now: Timestamp) -> rusqlite::Result<()> {
-        let mut insert =
-            connection.prepare_cached("INSERT INTO counter_deltas (at, source, counter, n) VALUES (?1, ?2, ?3, ?4)")?;
-        for ((source, verdict), n) in &self.0 {
-            insert.execute(params![now.as_micros(), source, verdict.as_str(), n])?;
-        }
-        Ok(())
-    }
 }

@@ -20,9 +20,18 @@ const LOOK_MAX: usize = 20_000;
 
 /// What belongs to an event, in the order of the export. The first ones are always in the page of their event: people and
 /// workers bound them.
-const OF_AN_EVENT: [Kind; 7] =
-    [Kind::Job, Kind::Revision, Kind::Attempt, Kind::Effect, Kind::EffectTry, Kind::Conflict, Kind::Delivery];
-const WITH_EVENT: usize = 5;
+const OF_AN_EVENT: [Kind; 9] = [
+    Kind::Job,
+    Kind::Revision,
+    Kind::Attempt,
+    Kind::Effect,
+    Kind::EffectTry,
+    Kind::Decision,
+    Kind::Pruned,
+    Kind::Conflict,
+    Kind::Delivery,
+];
+const WITH_EVENT: usize = 7;
 
 /// See [`Store::export`](cola_ia_core::store::Store::export).
 pub(super) fn export(sight: &Sight<'_>, cursor: Option<ExportCursor>, limit: u32) -> rusqlite::Result<ExportPage> {
@@ -90,7 +99,8 @@ fn of_events(kind: Kind) -> String {
             (format!("effects e CROSS JOIN {table} t ON t.effect = e.effect"), "e.event", ", e.run, e.name, t.number")
         }
         Kind::Delivery => (format!("{table} t"), "t.event", ", t.seq"),
-        Kind::Job | Kind::Source | Kind::Counter => (format!("{table} t"), "t.event", ""),
+        Kind::Decision => (format!("{table} t"), "t.event", ", t.conflict, t.number"),
+        Kind::Job | Kind::Pruned | Kind::Source | Kind::Counter => (format!("{table} t"), "t.event", ""),
     };
     format!("SELECT {columns}, {event} FROM {from} WHERE {event} >= ?1 AND {event} <= ?2 ORDER BY {event}{order}")
 }
@@ -294,10 +304,15 @@ impl Page<'_> {
     }
 }
 
-/// The sums of all counters, by source and name.
-fn counters(connection: &Connection) -> rusqlite::Result<BTreeMap<(Option<i64>, String), i64>> {
+/// The sums of all deliveries by source and verdict. What is added up is a few thousand rows for each source.
+pub(super) fn counters(connection: &Connection) -> rusqlite::Result<BTreeMap<(Option<i64>, String), i64>> {
     connection
-        .prepare_cached("SELECT source, counter, sum(n) FROM counter_deltas GROUP BY source, counter")?
+        .prepare_cached(
+            "SELECT source, counter, sum(n) FROM (
+                 SELECT nullif(source, 0) AS source, counter, n FROM counters
+                 UNION ALL SELECT source, counter, n FROM counter_deltas WHERE counter NOT LIKE 'job%')
+             GROUP BY source, counter",
+        )?
         .query_map([], |row| Ok(((row.get(0)?, row.get(1)?), row.get(2)?)))?
         .collect()
 }
@@ -362,7 +377,7 @@ mod tests {
         connection
             .execute_batch(
                 "INSERT INTO sources VALUES (1, 'web');
-                 INSERT INTO events VALUES (1, 1, 'a', zeroblob(32), 1, NULL, NULL, 'x'), (80001, 1, 'b', zeroblob(32), 1, NULL, NULL, 'x');
+                 INSERT INTO events VALUES (1, 1, 'a', zeroblob(32), 1, NULL, NULL, 'x', NULL, NULL), (80001, 1, 'b', zeroblob(32), 1, NULL, NULL, 'x', NULL, NULL);
                  INSERT INTO jobs (event, source) VALUES (1, 1), (80001, 1);
                  WITH RECURSIVE n(n) AS (VALUES (1) UNION ALL SELECT n + 1 FROM n WHERE n < 30000)
                  INSERT INTO conflicts (event, number, fingerprint, first_at, last_at, text)
@@ -390,7 +405,7 @@ mod tests {
             .execute_batch(
                 "INSERT INTO sources VALUES (1, 'web');
                  WITH RECURSIVE n(n) AS (VALUES (1) UNION ALL SELECT n + 1 FROM n WHERE n < 40)
-                 INSERT INTO events SELECT n, 1, 'id ' || n, zeroblob(32), 1, NULL, NULL, hex(zeroblob(500000)) FROM n;
+                 INSERT INTO events SELECT n, 1, 'id ' || n, zeroblob(32), 1, NULL, NULL, hex(zeroblob(500000)), NULL, NULL FROM n;
                  INSERT INTO jobs (event, source) SELECT seq, 1 FROM events;",
             )
             .unwrap();

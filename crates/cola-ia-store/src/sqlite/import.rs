@@ -5,20 +5,25 @@ use std::hash::Hasher as _;
 use std::sync::Arc;
 
 use cola_ia_core::clock::Timestamp;
+use cola_ia_core::job::JobState;
 use cola_ia_core::store::export::{
     Contradiction, IMPORT_MAX_RECORDS, ImportBatch, Imported, Kind, Outcome, Record, Role, Shape, Value,
 };
 use cola_ia_core::store::{ErrorKind, OpId, StoreError};
+use cola_ia_core::verdict::Verdict;
 use rusqlite::types::Value as Sql;
 use rusqlite::{Connection, OptionalExtension as _, ToSql, params};
 use siphasher::sip::SipHasher13;
 
 use super::accept::source_row;
 use super::claim::{Claim, claim};
+use super::counters::{Tally, count_gone};
+use super::export::counters;
 use super::identities::Packing;
 use super::records::{Column, Names, column, columns, read, table};
 use super::slot::Slots;
 use super::writer::Scope;
+use super::{accept, erase, row};
 
 /// A batch and its digest.
 #[derive(Debug)]
@@ -185,6 +190,17 @@ struct Parent {
     number: i64,
     /// The row of its source; `None` where the parent contradicts, and so does what belongs to it.
     source: Option<i64>,
+    /// It entered with this batch, so nothing of it was here before.
+    entered: bool,
+    /// It was erased here and is whole in the export: nothing of it enters.
+    erased_here: bool,
+    /// What was pruned of it here is what the export says.
+    pruned_alike: bool,
+}
+
+/// What belongs to a parent that contradicts.
+const fn none_of(number: i64) -> Parent {
+    Parent { number, source: None, entered: false, erased_here: false, pruned_alike: false }
 }
 
 struct Entering<'c> {
@@ -196,9 +212,12 @@ struct Entering<'c> {
     statements: HashMap<Kind, Statements>,
     event: Option<Parent>,
     /// The effects of this event in this batch, by number; those that contradict have no source.
-    effects: HashMap<i64, Option<i64>>,
-    /// What entered, for the counters: by source, counter and instant.
-    tally: BTreeMap<(Option<i64>, String, i64), i64>,
+    effects: HashMap<i64, Parent>,
+    /// What entered, for the counters: by the instant at which it was received.
+    tallies: BTreeMap<i64, Tally>,
+    /// What is counted here, if a counter was compared.
+    counters: Option<BTreeMap<(Option<i64>, String), i64>>,
+    fold_after: u32,
     an_event_entered: bool,
 }
 
@@ -242,7 +261,9 @@ impl<'c> Entering<'c> {
             statements: tables.map(|kind| (kind, Statements::of(kind))).collect(),
             event: None,
             effects: HashMap::new(),
-            tally: BTreeMap::new(),
+            tallies: BTreeMap::new(),
+            counters: None,
+            fold_after: scope.fold_after,
             an_event_entered: false,
         }
     }
@@ -254,7 +275,7 @@ impl<'c> Entering<'c> {
             Kind::Counter => Ok(self.counter(record)?),
             Kind::EffectTry => {
                 let effect = record.number("effect").unwrap_or_default();
-                let parent = self.effects.get(&effect).map(|source| Parent { number: effect, source: *source });
+                let parent = self.effects.get(&effect).copied();
                 self.child(record, parent)
             }
             Kind::Delivery if record.event().is_none() => self.delivery(record),
@@ -264,10 +285,14 @@ impl<'c> Entering<'c> {
                     Kind::Delivery if parent.is_some_and(|parent| parent.source.is_some()) => self.delivery(record)?,
                     _ => self.child(record, parent)?,
                 };
-                if kind == Kind::Effect {
-                    let source = parent.and_then(|parent| parent.source);
-                    let source = source.filter(|_| !matches!(outcome, Outcome::Contradicts(_)));
-                    self.effects.insert(record.number("effect").unwrap_or_default(), source);
+                let contradicts = matches!(outcome, Outcome::Contradicts(_));
+                if let (Kind::Effect, Some(parent)) = (kind, parent) {
+                    let number = record.number("effect").unwrap_or_default();
+                    let effect = if contradicts { none_of(number) } else { Parent { number, ..parent } };
+                    self.effects.insert(number, effect);
+                }
+                if let (Kind::Pruned, Some(event)) = (kind, &mut self.event) {
+                    event.pruned_alike = matches!(outcome, Outcome::Entered | Outcome::Same);
                 }
                 Ok(outcome)
             }
@@ -278,8 +303,50 @@ impl<'c> Entering<'c> {
         match parent {
             None => Err(Stopped::OutOfOrder),
             Some(Parent { source: None, .. }) => Ok(Outcome::Contradicts(Contradiction::Belongs)),
-            Some(Parent { source: Some(source), .. }) => Ok(self.put(record, source)?),
+            Some(Parent { source: Some(source), entered, erased_here, .. }) => {
+                if let Some(outcome) = self.stays_out(record, entered, erased_here)? {
+                    return Ok(outcome);
+                }
+                let outcome = self.put(record, source)?;
+                if outcome == Outcome::Entered {
+                    self.count_child(record, source)?;
+                }
+                Ok(outcome)
+            }
         }
+    }
+
+    /// What does not enter though it is not here.
+    fn stays_out(&mut self, record: &Record, entered: bool, erased_here: bool) -> rusqlite::Result<Option<Outcome>> {
+        let of_old = matches!(record.kind(), Kind::Decision | Kind::Pruned);
+        if entered || !(erased_here || of_old) || self.by_key(record)?.is_some() {
+            return Ok(None);
+        }
+        Ok(Some(match record.kind() {
+            // The export knows of a decision that was made later.
+            Kind::Decision if !erased_here => Outcome::Contradicts(Contradiction::Older),
+            // What was pruned there is here still.
+            _ => Outcome::Kept,
+        }))
+    }
+
+    fn count_child(&mut self, record: &Record, source: i64) -> rusqlite::Result<()> {
+        match record.kind() {
+            Kind::Job => {
+                let settled = self.settled(record);
+                let state = settled.text("state").unwrap_or_default();
+                let state = JobState::from_word(state).ok_or_else(|| row::unexpected("state", state))?;
+                self.tallies.entry(self.now.as_micros()).or_default().job_moves(source, JobState::Pending, state);
+            }
+            Kind::Pruned => {
+                let last_at = Timestamp::from_micros(record.number("last_at").unwrap_or_default());
+                let n = record.number("count").unwrap_or_default();
+                count_gone(self.connection, last_at, source, Verdict::Duplicate, n)?;
+                self.counters = None;
+            }
+            _ => {}
+        }
+        Ok(())
     }
 
     fn source(&self, record: &Record) -> rusqlite::Result<Outcome> {
@@ -296,6 +363,7 @@ impl<'c> Entering<'c> {
         let source = source_row(self.connection, name)?;
         self.effects.clear();
         let there = self.by_key(record)?;
+        let erased_here = !record.is_erased() && there.as_ref().is_some_and(Record::is_erased);
         let outcome = if let Some(there) = there {
             record.against(&there)
         } else if self.is_number_of("deliveries", number)? {
@@ -305,17 +373,26 @@ impl<'c> Entering<'c> {
             if next.is_none_or(|next| next.kind() != Kind::Job || next.number("event") != Some(number)) {
                 return Err(Stopped::OutOfOrder);
             }
-            let claimed = Claim { source, name, id, event: number };
+            let erased = record.is_erased();
+            let claimed = Claim { source, name, id, erased, event: number };
             if claim(self.connection, self.slots, self.packing, &claimed)? == number {
                 self.an_event_entered = true;
-                self.count(Some(source), "new", record, 1);
-                self.put(record, source)?
+                self.count(source, Verdict::New, record, 1);
+                let outcome = self.put(record, source)?;
+                if erased {
+                    erase::remember(self.connection, number, true)?;
+                }
+                outcome
             } else {
                 Outcome::Contradicts(Contradiction::IdentityTaken)
             }
         };
-        let contradicts = matches!(outcome, Outcome::Contradicts(_));
-        self.event = Some(Parent { number, source: (!contradicts).then_some(source) });
+        self.event = Some(if matches!(outcome, Outcome::Contradicts(_)) {
+            none_of(number)
+        } else {
+            let entered = outcome == Outcome::Entered;
+            Parent { number, source: Some(source), entered, erased_here, pruned_alike: entered }
+        });
         Ok(outcome)
     }
 
@@ -323,13 +400,30 @@ impl<'c> Entering<'c> {
         if self.is_number_of("events", record.number("number").unwrap_or_default())? {
             return Ok(Outcome::Contradicts(Contradiction::NumberTaken));
         }
+        if let Some(event) = self.event.filter(|event| record.event().is_some_and(|of| of.0 == event.number))
+            && (event.erased_here || !event.pruned_alike && self.was_pruned(record)?)
+            && self.by_key(record)?.is_none()
+        {
+            return Ok(Outcome::Kept);
+        }
         let source = record.text("source").map(|name| source_row(self.connection, name)).transpose()?;
-        let outcome = self.put(record, source.unwrap_or_default())?;
+        let source = source.unwrap_or_default();
+        let outcome = self.put(record, source)?;
         if outcome == Outcome::Entered {
-            let verdict = record.text("verdict").unwrap_or_default().to_owned();
-            self.count(source, &verdict, record, record.number("count").unwrap_or_default());
+            let verdict = accept::verdict_of(record.text("verdict").unwrap_or_default())?;
+            self.count(source, verdict, record, record.number("count").unwrap_or_default());
         }
         Ok(outcome)
+    }
+
+    /// Whether a repeated delivery came in the time of those that were pruned here.
+    fn was_pruned(&self, record: &Record) -> rusqlite::Result<bool> {
+        if record.text("verdict") != Some(Verdict::Duplicate.as_str()) {
+            return Ok(false);
+        }
+        self.connection
+            .prepare_cached("SELECT 1 FROM pruned_deliveries WHERE event = ?1 AND ?2 BETWEEN first_at AND last_at")?
+            .exists((record.number("event"), record.number("received_at")))
     }
 
     /// Events and deliveries draw their numbers from one series.
@@ -396,44 +490,54 @@ impl<'c> Entering<'c> {
         }
     }
 
-    fn count(&mut self, source: Option<i64>, counter: &str, record: &Record, n: i64) {
+    /// Counts what entered, at the time at which it was received: by that it is found again.
+    fn count(&mut self, source: i64, verdict: Verdict, record: &Record, n: i64) {
         let at = record.number("received_at").unwrap_or_default();
-        *self.tally.entry((source, counter.to_owned(), at)).or_default() += n;
+        let tally = self.tallies.entry(at).or_default();
+        let sum = tally.delivery(source, verdict, n, record.number("number").unwrap_or_default());
+        if let Some(time) = record.number("time") {
+            sum.late.add(Timestamp::from_micros(at), Timestamp::from_micros(time));
+        }
     }
 
     /// A counter stands at least where the export says: it knows of what was pruned before.
     fn counter(&mut self, record: &Record) -> rusqlite::Result<Outcome> {
-        self.write_tally()?;
+        self.write_tallies()?;
         let source = record.text("source").map(|name| source_row(self.connection, name)).transpose()?;
         let (counter, n) = (record.text("counter").unwrap_or_default(), record.number("n").unwrap_or_default());
-        let here: i64 = self
-            .connection
-            .prepare_cached("SELECT coalesce(sum(n), 0) FROM counter_deltas WHERE source IS ?1 AND counter = ?2")?
-            .query_row((source, counter), |row| row.get(0))?;
-        if n > here {
-            // Of the instants nothing is known.
-            self.tally.insert((source, counter.to_owned(), 0), n - here);
+        let Some(verdict) = Verdict::from_word(counter) else {
+            return Ok(Outcome::Contradicts(Contradiction::Differs));
+        };
+        if self.counters.is_none() {
+            self.counters = Some(counters(self.connection)?);
         }
-        Ok(match n.cmp(&here) {
+        let sums = self.counters.get_or_insert_default();
+        let here = sums.entry((source, counter.to_owned())).or_default();
+        let outcome = match n.cmp(here) {
             std::cmp::Ordering::Greater => Outcome::Entered,
             std::cmp::Ordering::Equal => Outcome::Same,
             std::cmp::Ordering::Less => Outcome::Kept,
-        })
+        };
+        if n > *here {
+            // Of the instants nothing is known.
+            let at = Timestamp::from_micros(0);
+            count_gone(self.connection, at, source.unwrap_or_default(), verdict, n - *here)?;
+            *here = n;
+        }
+        Ok(outcome)
     }
 
-    fn write_tally(&mut self) -> rusqlite::Result<()> {
-        let mut insert = self
-            .connection
-            .prepare_cached("INSERT INTO counter_deltas (at, source, counter, n) VALUES (?1, ?2, ?3, ?4)")?;
-        for ((source, counter, at), n) in std::mem::take(&mut self.tally) {
-            insert.execute(params![at, source, counter, n])?;
+    fn write_tallies(&mut self) -> rusqlite::Result<()> {
+        for (at, tally) in std::mem::take(&mut self.tallies) {
+            tally.write(self.connection, Timestamp::from_micros(at), self.fold_after)?;
+            self.counters = None;
         }
         Ok(())
     }
 
     /// Until a person says otherwise, what was done elsewhere after the export is not known here.
     fn finish(&mut self) -> rusqlite::Result<()> {
-        self.write_tally()?;
+        self.write_tallies()?;
         if self.an_event_entered {
             self.connection
                 .execute("UPDATE store SET restored_at = ?1 WHERE restored_at IS NULL", [self.now.as_micros()])?;

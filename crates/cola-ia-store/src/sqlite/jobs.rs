@@ -1,46 +1,57 @@
 //! Pages of jobs.
 
-use cola_ia_core::store::{JobFilter, JobPage, JobSummary, PageRequest};
-use rusqlite::types::Value;
+use cola_ia_core::filter::Filter;
+use cola_ia_core::intake::EventNumber;
+use cola_ia_core::job::JobState;
+use cola_ia_core::store::{JobPage, JobSummary, PageRequest};
+use rusqlite::Connection;
 
+use super::conditions::Conditions;
 use super::reader::Sight;
 use super::row;
+use super::stretch::{self, Question, Range, Stretch};
 
 /// See [`Store::jobs`](cola_ia_core::store::Store::jobs).
-pub(super) fn jobs(sight: &Sight<'_>, filter: &JobFilter, page: PageRequest) -> rusqlite::Result<JobPage> {
+pub(super) fn jobs(sight: &Sight<'_>, filter: &Filter, page: PageRequest) -> rusqlite::Result<JobPage> {
     let limit = page.limit.clamp(1, 1_000) as usize;
-    let mut values = Vec::new();
-    let mut conditions = Vec::new();
-    let mut bind = |value: Value| {
-        values.push(value);
-        format!("?{}", values.len())
+    let range = Range::of(sight.connection, filter, page.below.map(|below| below.0))?;
+    let rare = |state: &JobState| !matches!(state, JobState::Pending | JobState::Done);
+    let stretches = if !filter.states.is_empty() && filter.states.iter().all(rare) {
+        let of_state = |state: &JobState| look(sight.connection, Some(*state), filter, range, limit);
+        filter.states.iter().map(of_state).collect::<rusqlite::Result<_>>()?
+    } else {
+        vec![look(sight.connection, None, filter, range, limit)?]
     };
-    if let Some(below) = page.below {
-        conditions.push(format!("j.event < {}", bind(below.0.into())));
+    let (jobs, next) = stretch::merge(stretches, limit);
+    Ok(JobPage { jobs, next: next.map(EventNumber) })
+}
+
+/// Looks downwards: through the index of the states that are rare, if `state` is one, or through all jobs.
+fn look(
+    connection: &Connection,
+    state: Option<JobState>,
+    filter: &Filter,
+    range: Range,
+    limit: usize,
+) -> rusqlite::Result<Stretch<JobSummary>> {
+    let mut conditions = Conditions::default();
+    // The word is ours. That of the index must stand there too, or it is not used.
+    let rows = state.map(|state| format!("j.state = '{}' AND j.state NOT IN ('pending', 'done')", state.as_str()));
+    if state.is_none() {
+        // `+`: by number, not by an index that another order would have to be made of.
+        conditions.one_of("+j.state", filter.states.iter().map(|state| state.as_str()));
     }
-    if let Some(source) = &filter.source {
-        let name = bind(source.as_str().to_owned().into());
-        conditions.push(format!("j.source = (SELECT source FROM sources WHERE name = {name})"));
-    }
-    if !filter.states.is_empty() {
-        let states: Vec<_> = filter.states.iter().map(|state| bind(state.as_str().to_owned().into())).collect();
-        conditions.push(format!("j.state IN ({})", states.join(", ")));
-    }
-    let condition = if conditions.is_empty() { "true".to_owned() } else { conditions.join(" AND ") };
-    let sql = format!(
-        "SELECT {} FROM {} WHERE {condition} ORDER BY j.event DESC LIMIT {}",
-        row::JOB_COLUMNS,
-        row::JOB_TABLES,
-        // One more than is given tells whether another page follows.
-        limit + 1,
-    );
-    let mut jobs: Vec<JobSummary> = sight
-        .connection
-        .prepare_cached(&sql)?
-        .query_map(rusqlite::params_from_iter(values), row::job)?
-        .collect::<rusqlite::Result<_>>()?;
-    let more = jobs.len() > limit;
-    jobs.truncate(limit);
-    let next = if more { jobs.last().map(|job| job.event) } else { None };
-    Ok(JobPage { jobs, next })
+    conditions.of_sources("+j.source", filter);
+    conditions.one_of("j.reason", filter.reasons.iter().map(String::as_str));
+    conditions.of_types("e.type", filter);
+    conditions.within("e.received_at", filter);
+    let question = Question {
+        columns: row::JOB_COLUMNS,
+        table: if state.is_some() { "jobs j INDEXED BY jobs_state" } else { "jobs j" },
+        number: "j.event",
+        rows: rows.as_deref().unwrap_or_default(),
+        joins: row::JOB_JOINS,
+        conditions,
+    };
+    Stretch::look(connection, question, range, limit, |row| row::job(row).map(|job| (job.event.0, job)))
 }

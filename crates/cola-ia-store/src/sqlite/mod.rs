@@ -4,11 +4,18 @@
 //! it (`file`); a new store is made whole and then linked into place (`create`).
 
 mod accept;
+mod attempts;
 mod checkpoint;
 mod claim;
+mod conditions;
+mod conflicts;
 mod connection;
 mod copy;
+mod counters;
 mod create;
+mod cursor;
+mod deliveries;
+mod erase;
 mod error;
 mod export;
 mod file;
@@ -18,13 +25,22 @@ mod identities;
 mod import;
 mod jobs;
 mod migrate;
+mod ops;
+#[cfg(test)]
+mod plans;
 mod preview;
+mod prune;
 mod reader;
 mod records;
+mod resolve;
 mod row;
 mod rows;
+mod shrink;
 mod slot;
+mod stats;
+mod stretch;
 mod take_over;
+mod time_range;
 mod writer;
 
 use std::io;
@@ -35,10 +51,12 @@ use std::time::Duration;
 use async_trait::async_trait;
 use cola_ia_core::clock::{Clock, Entropy, SystemClock, SystemEntropy};
 use cola_ia_core::event::Source;
+use cola_ia_core::filter::Filter;
 use cola_ia_core::intake::Intake;
 use cola_ia_core::store::{
-    Accepted, ErrorKind, EventHistory, ExportCursor, ExportPage, ImportBatch, Imported, JobFilter, JobPage, OpId,
-    PageRequest, Preview, Store, StoreError,
+    Accepted, AttemptView, ConflictSummary, DeliverySummary, EraseRequest, Erased, ErrorKind, EventHistory,
+    ExportCursor, ExportPage, FollowFrom, Followed, ImportBatch, Imported, JobPage, ListRequest, OpId, Page,
+    PageRequest, Preview, PruneRequest, Pruned, ResolveRequest, Resolved, Stats, Store, StoreError, Texts,
 };
 use rusqlite::Connection;
 
@@ -46,6 +64,7 @@ pub use connection::{Patience, Quiet};
 pub use filesystem::Filesystem;
 pub use identities::Packing;
 pub use migrate::Migrated;
+pub use shrink::Shrunk;
 pub use take_over::{REPORTED_MAX, TakenOver, Untaken};
 
 use crate::migration::Migration;
@@ -73,6 +92,8 @@ pub struct Options {
     pub entropy: Arc<dyn Entropy>,
     /// Bits of the hash that gives an identity its slot in a new store: 64. Tests take fewer, so that slots collide.
     pub slot_bits: u32,
+    /// Counts that pile up before they are added up. Tests take fewer.
+    pub fold_after: u32,
     /// When identities go from rows to blocks. Tests take small sizes.
     pub packing: Packing,
     /// The schema's steps that this program knows. Tests take others.
@@ -89,6 +110,7 @@ impl Default for Options {
             clock: Arc::new(SystemClock),
             entropy: Arc::new(SystemEntropy),
             slot_bits: 64,
+            fold_after: counters::FOLD_AFTER,
             packing: Packing::USUAL,
             migrations: migrate::MIGRATIONS,
         }
@@ -121,6 +143,8 @@ pub struct SqliteStore {
     reader: Reader,
     path: PathBuf,
     slots: Slots,
+    clock: Arc<dyn Clock>,
+    wait: Wait,
 }
 
 impl SqliteStore {
@@ -167,12 +191,15 @@ impl SqliteStore {
                 path.to_owned(),
                 options.clock.clone(),
                 slots,
+                options.fold_after,
                 options.packing,
-                wait,
+                wait.clone(),
             )),
             reader: Reader::start(views, path, slots),
             path: path.to_owned(),
             slots,
+            clock: options.clock.clone(),
+            wait,
         };
         Ok((store, opened))
     }
@@ -200,7 +227,35 @@ impl SqliteStore {
         }
         let views = connection::open_reader(path, &wait)?;
         let slots = slots(path, &views)?;
-        Ok(Self { writer: None, reader: Reader::start(views, path, slots), path: path.to_owned(), slots })
+        Ok(Self {
+            writer: None,
+            reader: Reader::start(views, path, slots),
+            path: path.to_owned(),
+            slots,
+            clock: options.clock.clone(),
+            wait,
+        })
+    }
+
+    /// Opens a store that is there to change what it holds; one of an older program is brought up to date. Nothing is made
+    /// and the article's database is left alone.
+    ///
+    /// # Errors
+    /// `store_missing`, `store_article`; else as [`open`](Self::open).
+    pub fn change(path: &Path, options: &Options) -> Result<(Self, Opened), StoreError> {
+        if file::inspect(path)? == Found::Absent {
+            return Err(error::at(path, ErrorKind::Invalid, "store_missing"));
+        }
+        Self::open_to_write(path, options, false)
+    }
+
+    /// Gives the room of what was removed back to the disk: the file is written anew. Nobody else can write meanwhile, and
+    /// the disk must have room for the file twice more.
+    ///
+    /// # Errors
+    /// `store_full`, `store_locked`; whatever SQLite says. The store is then as it was.
+    pub fn shrink(&self) -> Result<Shrunk, StoreError> {
+        shrink::shrink(&self.path, &self.wait)
     }
 
     fn writer(&self) -> Result<&Writer, StoreError> {
@@ -281,7 +336,65 @@ impl Store for SqliteStore {
         writer.call(prepared.len(), move |scope| import::import(scope, op, &prepared)).await
     }
 
-    async fn jobs(&self, filter: JobFilter, page: PageRequest) -> Result<JobPage, StoreError> {
+    async fn jobs(&self, filter: Filter, page: PageRequest) -> Result<JobPage, StoreError> {
         self.reader.call(move |sight| jobs::jobs(sight, &filter, page)).await
+    }
+
+    async fn stats(&self, filter: Filter) -> Result<Stats, StoreError> {
+        self.reader.call(move |sight| stats::stats(sight, &filter)).await
+    }
+
+    async fn deliveries(&self, filter: Filter, request: ListRequest) -> Result<Page<DeliverySummary>, StoreError> {
+        let below = request.after.as_ref().map(cursor::number).transpose()?;
+        self.reader.call(move |sight| deliveries::deliveries(sight, &filter, below, request.limit)).await
+    }
+
+    async fn conflicts(
+        &self,
+        filter: Filter,
+        request: ListRequest,
+        texts: Texts,
+    ) -> Result<Page<ConflictSummary>, StoreError> {
+        let after = request.after.as_ref().map(cursor::numbers).transpose()?;
+        self.reader.call(move |sight| conflicts::conflicts(sight, &filter, after, request.limit, texts)).await
+    }
+
+    async fn attempts(&self, filter: Filter, request: ListRequest) -> Result<Page<AttemptView>, StoreError> {
+        let below = request.after.as_ref().map(cursor::number).transpose()?;
+        self.reader.call(move |sight| attempts::attempts(sight, &filter, below, request.limit)).await
+    }
+
+    async fn follow(&self, filter: Filter, from: FollowFrom) -> Result<Followed, StoreError> {
+        match from {
+            FollowFrom::Latest(count) => self.reader.call(move |sight| deliveries::latest(sight, &filter, count)).await,
+            FollowFrom::After(place) => {
+                let after = cursor::number(&place)?;
+                self.reader.call(move |sight| deliveries::follow(sight, &filter, after)).await
+            }
+        }
+    }
+
+    async fn resolve(&self, op: OpId, request: ResolveRequest) -> Result<Resolved, StoreError> {
+        self.writer()?.call(1, move |scope| resolve::resolve(scope, op, &request)).await
+    }
+
+    async fn prune(&self, op: OpId, request: PruneRequest) -> Result<Pruned, StoreError> {
+        self.writer()?.call(1, move |scope| prune::prune(scope, op, &request)).await
+    }
+
+    async fn prunable(&self, request: PruneRequest) -> Result<Pruned, StoreError> {
+        let now = self.clock.now();
+        self.reader.call(move |sight| prune::prunable(sight.connection, now, &request)).await
+    }
+
+    async fn erase(&self, op: OpId, request: EraseRequest) -> Result<Option<Erased>, StoreError> {
+        let erased = self.writer()?.call(1, move |scope| erase::erase(scope, op, &request)).await?;
+        match erased {
+            Some(erased) if erased.next.is_none() => {
+                let gone = shrink::empty_log(self.path.clone(), self.wait.clone()).await?;
+                Ok(Some(Erased { gone, ..erased }))
+            }
+            other => Ok(other),
+        }
     }
 }

@@ -6,6 +6,7 @@ use cola_ia_core::store::Preview;
 use cola_ia_core::verdict::Verdict;
 use rusqlite::OptionalExtension as _;
 
+use super::erase;
 use super::identities;
 use super::reader::Sight;
 use super::slot::Slots;
@@ -29,8 +30,13 @@ fn one(sight: &Sight<'_>, delivery: &Delivery) -> rusqlite::Result<Preview> {
         .connection
         .prepare_cached("SELECT fingerprint FROM events WHERE seq = ?1")?
         .query_row([event], |row| row.get(0))?;
-    let same = entered == delivery.content.fingerprint().0;
-    Ok(Preview::Known(if same { Verdict::Duplicate } else { Verdict::Conflict }))
+    let content = delivery.content.fingerprint().0;
+    let is = |sql: &str| sight.connection.prepare_cached(sql)?.exists((event, content));
+    if entered == content || is("SELECT 1 FROM revisions WHERE event = ?1 AND fingerprint = ?2")? {
+        return Ok(Preview::Known(Verdict::Duplicate));
+    }
+    let decided = "SELECT 1 FROM conflicts WHERE event = ?1 AND fingerprint = ?2 AND decision IS NOT NULL";
+    Ok(if is(decided)? { Preview::Decided } else { Preview::Known(Verdict::Conflict) })
 }
 
 /// The event with this identity: along the slots until it is there or a slot is free.
@@ -41,12 +47,22 @@ pub(super) fn find(sight: &Sight<'_>, source: &str, id: &str) -> rusqlite::Resul
         .query_row([source], |row| row.get(0))
         .optional()?;
     let Some(known) = known else { return Ok(None) };
-    let mut identity = sight.connection.prepare_cached("SELECT source = ?2 AND id = ?3 FROM events WHERE seq = ?1")?;
+    let mut identity =
+        sight.connection.prepare_cached("SELECT source = ?2, id, erased_at IS NOT NULL FROM events WHERE seq = ?1")?;
     let mut slot = sight.slots.of(source, id);
     loop {
-        let Some(event) = identities::holder(sight.connection, slot)? else { return Ok(None) };
+        let Some(event) = identities::holder(sight.connection, slot)? else {
+            if erase::has_elsewhere(sight.connection)? {
+                return erase::find_elsewhere(sight.connection, known, source, id);
+            }
+            return Ok(None);
+        };
         // An event that is not there is damage: never taken for another identity.
-        if identity.query_row((event, known, id), |row| row.get(0))? {
+        let same = identity.query_row((event, known), |row| {
+            let held = row.get_ref(1)?.as_str()?;
+            Ok(row.get(0)? && if row.get(2)? { held == erase::hash(sight.connection, source, id)? } else { held == id })
+        })?;
+        if same {
             return Ok(Some(event));
         }
         slot = Slots::after(slot);

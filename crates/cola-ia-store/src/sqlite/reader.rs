@@ -5,7 +5,7 @@ use std::sync::mpsc::{Sender, channel};
 use std::thread::JoinHandle;
 
 use cola_ia_core::store::StoreError;
-use rusqlite::{Connection, Transaction, TransactionBehavior};
+use rusqlite::{Connection, TransactionBehavior};
 use tokio::sync::oneshot;
 
 use super::slot::Slots;
@@ -15,7 +15,7 @@ type View = Box<dyn FnOnce(&mut Connection) + Send>;
 
 /// What a view finds.
 pub(super) struct Sight<'a> {
-    pub(super) connection: &'a Transaction<'a>,
+    pub(super) connection: &'a Connection,
     pub(super) slots: Slots,
 }
 

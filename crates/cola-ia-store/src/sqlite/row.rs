@@ -25,23 +25,28 @@ pub(super) fn maybe_time(row: &Row<'_>, column: usize) -> rusqlite::Result<Optio
 
 /// The columns of [`job`], for a query over `events e JOIN jobs j JOIN sources s`.
 pub(super) const JOB_COLUMNS: &str = "e.seq, s.name, e.id, e.type, e.time, e.received_at, \
-     j.state, j.reason, j.run, j.attempts, j.resource_id, CASE j.state WHEN 'pending' THEN j.due_at END";
+     j.state, j.reason, j.run, j.attempts, j.resource_id, CASE j.state WHEN 'pending' THEN j.due_at END, e.erased_at";
 
 /// Number of [`JOB_COLUMNS`].
-pub(super) const JOB_COLUMNS_LEN: usize = 12;
+pub(super) const JOB_COLUMNS_LEN: usize = 13;
 
-/// The tables of [`JOB_COLUMNS`]. Outer joins: where damage took an event or a source, its job is an error and not left out.
-pub(super) const JOB_TABLES: &str =
-    "jobs j LEFT JOIN events e ON e.seq = j.event LEFT JOIN sources s ON s.source = e.source";
+/// What is joined to `jobs j` for [`JOB_COLUMNS`]. Outer joins: where damage took an event or a source, its job is an error
+/// and not left out.
+pub(super) const JOB_JOINS: &str = "LEFT JOIN events e ON e.seq = j.event LEFT JOIN sources s ON s.source = e.source";
+
+/// The name of a source.
+pub(super) fn source(name: &str) -> rusqlite::Result<Source> {
+    Source::new(name).map_err(|_| unexpected("source", name))
+}
 
 /// A job from the first columns of a row.
 pub(super) fn job(row: &Row<'_>) -> rusqlite::Result<JobSummary> {
-    let source: String = row.get(1)?;
     let state: String = row.get(6)?;
     Ok(JobSummary {
         event: EventNumber(row.get(0)?),
-        source: Source::new(&source).map_err(|_| unexpected("source", &source))?,
+        source: source(row.get_ref(1)?.as_str()?)?,
         id: row.get(2)?,
+        erased_at: maybe_time(row, 12)?,
         event_type: row.get::<_, Option<String>>(3)?.and_then(|name| EventType::new(name).ok()),
         time: maybe_time(row, 4)?,
         received_at: time(row, 5)?,

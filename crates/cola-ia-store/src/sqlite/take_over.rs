@@ -13,9 +13,10 @@ use cola_ia_core::job::JobState;
 use cola_ia_core::limits::{BATCH_MAX_BYTES, BATCH_MAX_EVENTS};
 use cola_ia_core::store::{ErrorKind, OpId, StoreError};
 use rusqlite::types::ValueRef;
-use rusqlite::{Connection, Row, params};
+use rusqlite::{Connection, OptionalExtension as _, Row, params};
 
 use super::connection::Wait;
+use super::counters::Tally;
 use super::writer::Scope;
 use super::{Options, accept, connection, copy, create, error, file, migrate};
 
@@ -199,7 +200,14 @@ fn take_over_locked(
     }
     create::sign(connection, options).map_err(sqlite)?;
     let slots = super::slots(path, connection)?;
-    let scope = Scope { connection, path, clock: &*options.clock, slots, packing: options.packing };
+    let scope = Scope {
+        connection,
+        path,
+        clock: &*options.clock,
+        slots,
+        fold_after: options.fold_after,
+        packing: options.packing,
+    };
     enter_rows(&scope, options, &mut report)?;
     connection.execute_batch(CLOSE_OLD_TABLE).map_err(sqlite)?;
     Ok(Some(report))
@@ -207,6 +215,18 @@ fn take_over_locked(
 
 /// Whoever still writes to the old table learns why it stopped, in both languages.
 const CLOSE_OLD_TABLE: &str = include_str!("close_old_table.sql");
+
+/// Removes the row of an event that is erased from the old table, which is closed to everybody else.
+pub(super) fn forget_row(connection: &Connection, source: &str, id: &str) -> rusqlite::Result<()> {
+    let trigger: Option<String> = connection
+        .prepare_cached("SELECT sql FROM sqlite_schema WHERE type = 'trigger' AND name = 'trabajos_no_delete'")?
+        .query_row([], |row| row.get(0))
+        .optional()?;
+    let Some(trigger) = trigger.filter(|_| source == Source::DEFAULT) else { return Ok(()) };
+    connection.execute_batch("DROP TRIGGER trabajos_no_delete")?;
+    connection.execute("DELETE FROM trabajos WHERE id = ?1", [id])?;
+    connection.execute_batch(&trigger)
+}
 
 /// A copy beside the file, under the first name of its kind that is free.
 fn copy_as_it_was(path: &Path) -> Result<PathBuf, StoreError> {
@@ -266,12 +286,15 @@ fn enter_batch(scope: &Scope<'_>, options: &Options, batch: Vec<Intake>, taken: 
             .prepare_cached("UPDATE jobs SET state = ?2, reason = ?3, due_at = NULL, changed_at = ?4 WHERE event = ?1")?
             .execute(params![receipt.number.0, fate.state.as_str(), fate.reason, accepted.received_at.as_micros()])
     };
+    let sqlite = |cause: rusqlite::Error| scope.error(&cause);
+    let source = accept::source_row(scope.connection, Source::DEFAULT).map_err(sqlite)?;
+    let mut tally = Tally::default();
     for (receipt, fate) in accepted.receipts.iter().zip(taken) {
-        if fate.state != JobState::Pending {
-            set(receipt, fate).map_err(|cause| scope.error(&cause))?;
+        if fate.state != JobState::Pending && set(receipt, fate).map_err(sqlite)? == 1 {
+            tally.job_moves(source, JobState::Pending, fate.state);
         }
     }
-    Ok(())
+    tally.write(scope.connection, accepted.received_at, scope.fold_after).map_err(sqlite)
 }
 
 /// A row as a delivery and the state of its job; `None` where it cannot be an event, which is reported.

@@ -32,6 +32,8 @@ pub(super) struct Scope<'a> {
     pub(super) path: &'a std::path::Path,
     pub(super) clock: &'a dyn Clock,
     pub(super) slots: Slots,
+    /// See [`Options::fold_after`](super::Options::fold_after).
+    pub(super) fold_after: u32,
     pub(super) packing: Packing,
 }
 
@@ -107,12 +109,13 @@ impl Writer {
         path: PathBuf,
         clock: Arc<dyn Clock>,
         slots: Slots,
+        fold_after: u32,
         packing: Packing,
         wait: Wait,
     ) -> Self {
         let (calls, waiting) = channel();
         let checkpointer = Checkpointer::start(&path);
-        let state = State { connection, path, clock, slots, packing, wait, checkpointer };
+        let state = State { connection, path, clock, slots, fold_after, packing, wait, checkpointer };
         let thread = std::thread::Builder::new()
             .name("store-writer".into())
             .spawn(move || state.serve(&waiting))
@@ -150,6 +153,7 @@ struct State {
     path: PathBuf,
     clock: Arc<dyn Clock>,
     slots: Slots,
+    fold_after: u32,
     packing: Packing,
     wait: Wait,
     checkpointer: Checkpointer,
@@ -208,6 +212,7 @@ impl State {
             path: &self.path,
             clock: &*self.clock,
             slots: self.slots,
+            fold_after: self.fold_after,
             packing: self.packing,
         };
         let sqlite = |cause: rusqlite::Error| error::sqlite(&self.path, &cause);
@@ -256,7 +261,7 @@ mod tests {
         let look = Connection::open(&path).unwrap();
         let wait = Wait { limit: Duration::from_millis(50), patience: Arc::new(Quiet) };
         let writer =
-            Writer::start(connection, path, Arc::new(SystemClock), Slots::new([0; 16], 64), Packing::TINY, wait);
+            Writer::start(connection, path, Arc::new(SystemClock), Slots::new([0; 16], 64), 1, Packing::TINY, wait);
         Setting { writer, look, _folder: folder }
     }
 

@@ -3,9 +3,10 @@
 use std::sync::Arc;
 
 use cola_ia_core::event::Delivery;
+use cola_ia_core::filter::Filter;
 use cola_ia_core::intake::Intake;
 use cola_ia_core::limits::BATCH_MAX_EVENTS;
-use cola_ia_core::store::{ErrorKind, JobFilter, PageRequest};
+use cola_ia_core::store::{ErrorKind, PageRequest};
 use cola_ia_core::verdict::Verdict;
 
 use super::check::{cases, count, ensure, ensure_eq, refused, words};
@@ -56,7 +57,7 @@ fn a_batch_of_the_greatest_length_enters(backend: &dyn Backend) -> Result<(), Fa
         let found = scratch.find_one(&format!("id {index}"))?;
         ensure_eq!(Some(found.job.event), accepted.receipts[index].event, "the number of event {index}");
     }
-    let newest = scratch.jobs(JobFilter::default(), PageRequest { below: None, limit: 1 })?;
+    let newest = scratch.jobs(Filter::default(), PageRequest { below: None, limit: 1 })?;
     ensure_eq!(newest.next, accepted.receipts[BATCH_MAX_EVENTS - 1].event, "the newest job is the last event");
     Ok(())
 }
@@ -67,7 +68,7 @@ fn a_longer_batch_is_refused_and_changes_nothing(backend: &dyn Backend) -> Resul
     let answer = scratch.accept_as(op, &Arc::new(many(BATCH_MAX_EVENTS + 1)));
     refused("a batch with one event too many", answer, ErrorKind::Invalid, "batch_too_long")?;
     // One page: a store that took the batch would have a hundred of them.
-    let page = scratch.jobs(JobFilter::default(), PageRequest { below: None, limit: 1 })?;
+    let page = scratch.jobs(Filter::default(), PageRequest { below: None, limit: 1 })?;
     ensure_eq!(page.jobs, vec![], "jobs after it");
     let accepted = scratch.accept_as(op, &Arc::new(many(2)))?;
     ensure_eq!(words(&accepted), "new new", "the same op with a shorter batch: the refused call recorded nothing");

@@ -2,14 +2,17 @@
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
+use std::time::Duration;
 
-use cola_ia_core::clock::Clock as _;
+use cola_ia_core::clock::{Clock as _, Timestamp};
+use cola_ia_core::event::{Delivery, EventId, Source};
+use cola_ia_core::filter::Filter;
 use cola_ia_core::intake::{Intake, RefusalCode};
 use cola_ia_core::job::JobState;
 use cola_ia_core::store::export::{
     Contradiction, Field, IMPORT_MAX_RECORDS, ImportBatch, Kind, Outcome, Record, Shape, Value,
 };
-use cola_ia_core::store::{ErrorKind, OpId};
+use cola_ia_core::store::{Decision, ErrorKind, OpId, Preview, PruneRequest, ResolveRequest};
 use cola_ia_core::verdict::Verdict;
 
 use super::check::{cases, ensure, ensure_eq, refused, words};
@@ -35,7 +38,208 @@ cases![
     what_stands_without_what_it_belongs_to_is_refused_whole,
     the_same_op_of_an_import_gives_the_first_answer,
     an_import_longer_than_allowed_is_refused,
+    an_erased_identity_stays_erased_where_its_export_enters,
+    what_was_erased_here_is_not_brought_back,
+    what_was_erased_there_is_told_here,
+    what_was_pruned_here_is_not_brought_back,
+    decisions_and_pruned_deliveries_enter_with_their_event,
+    what_entered_is_found_and_counted_by_its_own_time,
+    numbers_go_on_above_all_that_entered,
 ];
+
+const SECOND: i64 = 1_000_000;
+
+fn erase(scratch: &Scratch, id: &str) -> Result<(), Failure> {
+    scratch.erase_as(|| scratch.op(), &Source::default(), id)?.ok_or("nothing was erased")?;
+    Ok(())
+}
+
+/// Ends the job and prunes all that can be pruned, long after.
+fn prune(scratch: &Scratch, id: &str) -> Result<(), Failure> {
+    scratch.set_job(scratch.find_one(id)?.job.event, JobState::Done)?;
+    scratch.clock().advance(30 * 86_400 * SECOND);
+    let all = PruneRequest { texts: Some(Duration::ZERO), deliveries: Some(Duration::ZERO), after: None };
+    let pruned = scratch.prune_as(|| scratch.op(), &all)?;
+    ensure!(pruned.events > 0 && pruned.deliveries > 0, "nothing was pruned: {pruned:?}");
+    Ok(())
+}
+
+fn decide(scratch: &Scratch, id: &str, conflicts: &[u32], decision: Decision) -> Result<(), Failure> {
+    let event = scratch.find_one(id)?.job.event;
+    let note = Some(format!("about {id}"));
+    scratch.resolve_as(scratch.op(), &ResolveRequest { event, conflicts: conflicts.to_vec(), decision, note })?;
+    Ok(())
+}
+
+fn an_erased_identity_stays_erased_where_its_export_enters(backend: &dyn Backend) -> Result<(), Failure> {
+    let scratch = Scratch::new(backend)?;
+    let typed = || {
+        let said = delivery(Source::DEFAULT, "ana", "z");
+        Intake::Delivery(Delivery { event_type: Some(event_type("order.paid")), ..said })
+    };
+    scratch.accept(vec![event("ana", "x"), event("ana", "y"), event("other", "x"), event_from("web", "ana", "x")])?;
+    erase(&scratch, "ana")?;
+    let all = scratch.export_all(100)?;
+    let mut elsewhere = Scratch::new(backend)?;
+    elsewhere.import(all.namespace, &all.records)?;
+    elsewhere.reopen()?;
+    ensure_eq!(elsewhere.export_all(3)?, all, "the export of where it entered");
+    ensure_eq!(elsewhere.find(None, "ana")?, scratch.find(None, "ana")?, "the event, by the id that it had");
+    let hash = elsewhere.find(Some(Source::default()), "ana")?.remove(0).job.id;
+    ensure_eq!(elsewhere.find(None, &hash)?.len(), 0, "events by the hash");
+    // Twice in a batch, beside the same id of another source and an id that is new.
+    let batch =
+        || vec![event("ana", "x"), typed(), event("ana", "x"), event_from("web", "ana", "x"), event("new", "x")];
+    ensure_eq!(elsewhere.preview(batch())?, scratch.preview(batch())?, "what the gate would say");
+    let accepted = elsewhere.accept(batch())?;
+    ensure_eq!(words(&accepted), "duplicate conflict#2 duplicate duplicate new", "what the gate says");
+    let known = elsewhere.find(Some(Source::default()), "ana")?;
+    ensure_eq!(known.len(), 1, "events of the id");
+    ensure_eq!(known[0].duplicates, 2, "repeated deliveries");
+    let kept = format!("{:?}", elsewhere.export_all(100)?.records);
+    ensure!(!kept.contains("order.paid") && !kept.contains("\"z\""), "something is kept of it: {kept}");
+    // It is erased, so erasing it again finds it.
+    erase(&elsewhere, "ana")?;
+    ensure_eq!(elsewhere.preview(vec![event("ana", "x")])?, [Preview::Known(Verdict::Duplicate)], "in the end");
+    Ok(())
+}
+
+fn what_was_erased_here_is_not_brought_back(backend: &dyn Backend) -> Result<(), Failure> {
+    let scratch = Scratch::new(backend)?;
+    scratch.accept(vec![event("ana", "secret"), event("ana", "secret too"), event("other", "x")])?;
+    let copy = Scratch::new(backend)?;
+    let before = scratch.export_all(100)?;
+    copy.import(before.namespace, &before.records)?;
+    // The copy goes on, and what came there is whole.
+    copy.clock().advance(SECOND);
+    copy.accept(vec![event("ana", "a third secret")])?;
+    scratch.clock().advance(2 * SECOND);
+    erase(&scratch, "ana")?;
+    let erased = scratch.export_all(100)?;
+    let newer = copy.export_all(100)?;
+    for whole in [&before, &newer] {
+        let outcomes = scratch.import(whole.namespace, &whole.records)?;
+        let told = outcomes.iter().any(|outcome| matches!(outcome, Outcome::Contradicts(_)));
+        ensure!(!told, "something contradicts: {outcomes:?}");
+        let of_event = whole.records.iter().zip(&outcomes).filter(|(record, _)| record.kind() == Kind::Event);
+        let of_event: Vec<_> = of_event.map(|(_, outcome)| *outcome).collect();
+        ensure_eq!(of_event, [Outcome::Kept, Outcome::Same], "the events");
+        let records = scratch.export_all(100)?.records;
+        let but_counters = |records: &[Record]| -> Vec<Record> {
+            records.iter().filter(|record| record.kind() != Kind::Counter).cloned().collect()
+        };
+        ensure_eq!(but_counters(&records), but_counters(&erased.records), "what is there");
+    }
+    Ok(())
+}
+
+fn what_was_erased_there_is_told_here(backend: &dyn Backend) -> Result<(), Failure> {
+    let scratch = Scratch::new(backend)?;
+    scratch.accept(vec![event("ana", "x"), event("ana", "y")])?;
+    let copy = Scratch::new(backend)?;
+    let before = scratch.export_all(100)?;
+    copy.import(before.namespace, &before.records)?;
+    erase(&scratch, "ana")?;
+    let erased = scratch.export_all(100)?;
+    let outcomes = copy.import(erased.namespace, &erased.records)?;
+    let event = erased.records.iter().zip(&outcomes).find(|(record, _)| record.kind() == Kind::Event);
+    let older = Outcome::Contradicts(Contradiction::Older);
+    ensure_eq!(event.map(|(_, outcome)| *outcome), Some(older), "the event");
+    ensure_eq!(copy.export_all(100)?, before, "what is there");
+    Ok(())
+}
+
+fn what_was_pruned_here_is_not_brought_back(backend: &dyn Backend) -> Result<(), Failure> {
+    let scratch = Scratch::new(backend)?;
+    scratch.accept(vec![event("a", "x"), event("a", "x"), event("a", "x"), event("b", "x")])?;
+    let before = scratch.export_all(100)?;
+    prune(&scratch, "a")?;
+    let pruned = scratch.export_all(100)?;
+    let outcomes = scratch.import(before.namespace, &before.records)?;
+    ensure!(!outcomes.contains(&Outcome::Entered), "something entered: {outcomes:?}");
+    ensure_eq!(scratch.export_all(100)?, pruned, "what is there");
+    // Where nothing was pruned, what was pruned elsewhere stays.
+    let copy = Scratch::new(backend)?;
+    copy.import(before.namespace, &before.records)?;
+    copy.import(pruned.namespace, &pruned.records)?;
+    ensure_eq!(copy.find_one("a")?.duplicates, 2, "repeated deliveries of the copy");
+    ensure_eq!(copy.find_one("a")?.pruned, None, "pruned ones of the copy");
+    Ok(())
+}
+
+fn decisions_and_pruned_deliveries_enter_with_their_event(backend: &dyn Backend) -> Result<(), Failure> {
+    let scratch = Scratch::new(backend)?;
+    let batch = ["x", "y", "z", "w", "x"].map(|text| event("a", text));
+    scratch.accept(batch.into_iter().chain([event("b", "x")]).collect())?;
+    let copy = Scratch::new(backend)?;
+    let before = scratch.export_all(100)?;
+    copy.import(before.namespace, &before.records)?;
+    scratch.clock().advance(SECOND);
+    decide(&scratch, "a", &[1], Decision::Keep)?;
+    decide(&scratch, "a", &[1], Decision::Accept { run: false })?;
+    decide(&scratch, "a", &[2], Decision::Keep)?;
+    decide(&scratch, "a", &[3], Decision::As(EventId::new("c").map_err(RefusalCode::as_str)?))?;
+    scratch.accept(vec![event("a", "z"), event("a", "y")])?;
+    prune(&scratch, "a")?;
+    let all = scratch.export_all(100)?;
+    let elsewhere = Scratch::new(backend)?;
+    elsewhere.import(all.namespace, &all.records)?;
+    ensure_eq!(elsewhere.export_all(3)?, all, "the export of where it entered");
+    for id in ["a", "b", "c"] {
+        ensure_eq!(elsewhere.find_one(id)?, scratch.find_one(id)?, "the event {id}");
+    }
+    let again = || vec![event("a", "y"), event("a", "z"), event("a", "w"), event("a", "v"), event("c", "w")];
+    ensure_eq!(elsewhere.preview(again())?, scratch.preview(again())?, "what the gate would say");
+    // A copy in which nobody had decided yet is not half decided.
+    let outcomes = copy.import(all.namespace, &all.records)?;
+    let decisions = all.records.iter().zip(&outcomes).filter(|(record, _)| record.kind() == Kind::Decision);
+    let decisions: BTreeSet<_> = decisions.map(|(_, outcome)| format!("{outcome:?}")).collect();
+    ensure_eq!(decisions, BTreeSet::from(["Contradicts(Older)".to_owned()]), "decisions of an older copy");
+    ensure!(copy.find_one("a")?.conflicts.iter().all(|conflict| conflict.decisions.is_empty()), "half decided");
+    Ok(())
+}
+
+fn what_entered_is_found_and_counted_by_its_own_time(backend: &dyn Backend) -> Result<(), Failure> {
+    let scratch = Scratch::new(backend)?;
+    let start = scratch.clock().now();
+    let timed = |id: &str, text: &str| {
+        let time = Some(Timestamp::from_micros(start.as_micros() - 90 * SECOND));
+        Intake::Delivery(Delivery { time, ..delivery(Source::DEFAULT, id, text) })
+    };
+    scratch.accept(vec![timed("a", "x"), event("b", "x"), event("b", "x"), refusal(RefusalCode::IdBlank, 4)])?;
+    scratch.set_job(scratch.find_one("a")?.job.event, JobState::Failed)?;
+    scratch.clock().advance(3_600 * SECOND);
+    scratch.accept(vec![event("c", "x"), event("c", "y"), event_from("web", "d", "x")])?;
+    let later = scratch.clock().advance(3_600 * SECOND);
+    let all = scratch.export_all(100)?;
+    let elsewhere = Scratch::new(backend)?;
+    elsewhere.clock().set(Timestamp::from_micros(later.as_micros() + 86_400 * SECOND));
+    elsewhere.import(all.namespace, &all.records)?;
+    let hour = Timestamp::from_micros(start.as_micros() + 1_800 * SECOND);
+    for (since, until) in [(None, None), (Some(start), Some(hour)), (Some(hour), None), (Some(later), None)] {
+        let filter = Filter { since, until, ..Filter::default() };
+        ensure_eq!(elsewhere.stats(filter.clone())?, scratch.stats(filter.clone())?, "counts from {since:?}");
+        ensure_eq!(
+            elsewhere.all_deliveries(&filter, 2)?,
+            scratch.all_deliveries(&filter, 100)?,
+            "deliveries from {since:?}"
+        );
+    }
+    Ok(())
+}
+
+fn numbers_go_on_above_all_that_entered(backend: &dyn Backend) -> Result<(), Failure> {
+    let scratch = Scratch::new(backend)?;
+    scratch.accept(vec![event("a", "x"), event("a", "x"), event("a", "x")])?;
+    prune(&scratch, "a")?;
+    let all = scratch.export_all(100)?;
+    let elsewhere = Scratch::new(backend)?;
+    elsewhere.import(all.namespace, &all.records)?;
+    let here = scratch.accept(vec![event("b", "x")])?;
+    let there = elsewhere.accept(vec![event("b", "x")])?;
+    ensure!(there.receipts[0].number >= here.receipts[0].number, "{there:?} after {here:?}");
+    Ok(())
+}
 
 /// New ones of two sources, a repeat, two conflicts, refusals.
 fn mixed() -> Vec<Intake> {
@@ -397,6 +601,7 @@ fn everything(event: i64, state: &str, is_open: bool) -> Vec<Record> {
                 ("number", n(event)),
                 ("id", t(&format!("id {event}"))),
                 ("fingerprint", mark(0, 32)),
+                ("erased_at", Value::Null),
                 ("text", Value::Null),
             ],
         ),
@@ -447,6 +652,9 @@ fn everything(event: i64, state: &str, is_open: bool) -> Vec<Record> {
         ),
         all(Kind::EffectTry, &[("effect", n(300 + event)), ("number", n(1)), ("begin_id", mark(0, 8))]),
         filled(Kind::EffectTry, true, &[("effect", n(350 + event)), ("number", n(1)), ("begin_id", mark(50, 8))]),
+        all(Kind::Decision, &of_event(&[("conflict", n(1)), ("number", n(1)), ("decision", t("accept"))])),
+        filled(Kind::Decision, true, &of_event(&[("conflict", n(1)), ("number", n(2)), ("decision", t("keep"))])),
+        all(Kind::Pruned, &of_event(&[("count", n(3))])),
         all(Kind::Conflict, &of_event(&[("number", n(1)), ("fingerprint", mark(1, 32))])),
         all(Kind::Delivery, &of_event(&[("number", n(400 + event)), ("verdict", t("conflict")), ("count", n(1))])),
     ]
@@ -461,7 +669,7 @@ fn every_kind_enters_and_comes_out_the_same(backend: &dyn Backend) -> Result<(),
         Record::new(Kind::Counter, vec![Value::Text("web".into()), Value::Text(name.into()), Value::Number(n)])
     };
     // More than the rows say: some were pruned.
-    records.extend([counter("conflict", 7)?, counter("new", 5)?]);
+    records.extend([counter("conflict", 7)?, counter("duplicate", 15)?, counter("new", 5)?]);
     let mut scratch = Scratch::new(backend)?;
     let outcomes = scratch.import(OTHER, &records)?;
     ensure!(!outcomes.iter().any(|outcome| matches!(outcome, Outcome::Contradicts(_))), "{outcomes:?}");
@@ -471,13 +679,14 @@ fn every_kind_enters_and_comes_out_the_same(backend: &dyn Backend) -> Result<(),
     scratch.reopen()?;
     ensure_eq!(scratch.export_all(1_000)?.records, records, "what comes out after a reopen");
     // A field that never changes contradicts, whatever kind it is of.
-    for index in 1..12 {
+    for index in 1..15 {
         let record = &records[index];
         let other = match record.kind() {
             Kind::Revision => record.clone().with("accepted_at", Value::Number(77)),
             Kind::Attempt => record.clone().with("worker", Value::Text("another".into())),
             Kind::Effect => record.clone().with("key", Value::Text("another".into())),
             Kind::EffectTry => record.clone().with("deadline", Value::Number(77)),
+            Kind::Decision => record.clone().with("decided_at", Value::Number(77)),
             _ => continue,
         };
         let mut changed = records[..index].to_vec();
@@ -564,8 +773,8 @@ fn what_stands_without_what_it_belongs_to_is_refused_whole(backend: &dyn Backend
         ensure!(scratch.export(None, 1)?.head.namespace != OTHER, "the namespace was taken over by {name}");
     }
     // What is left of an event comes behind its record, without the job's.
-    scratch.import(OTHER, &first[..9])?;
-    let rest: Vec<Record> = [0, 9, 10].map(|index| first[index].clone()).into();
+    scratch.import(OTHER, &first[..12])?;
+    let rest: Vec<Record> = [0, 12, 13].map(|index| first[index].clone()).into();
     let outcomes = scratch.import(OTHER, &rest)?;
     ensure_eq!(outcomes, [Outcome::Same, Outcome::Entered, Outcome::Entered], "the rest of an event");
     Ok(())

@@ -46,6 +46,7 @@ fn conflicts_are_numbered_and_counted(backend: &dyn Backend) -> Result<(), Failu
         count,
         first_at: times[first],
         last_at: times[last],
+        decisions: Vec::new(),
     };
     let expected = vec![
         conflict(1, "m", 3, 0, 2),

@@ -1,12 +1,13 @@
 //! The list of jobs: pages, order, filters.
 
-use cola_ia_core::event::Source;
+use cola_ia_core::event::{Delivery, Source};
+use cola_ia_core::filter::Filter;
 use cola_ia_core::intake::{EventNumber, Intake};
 use cola_ia_core::job::JobState;
-use cola_ia_core::store::{JobFilter, JobPage, PageRequest};
+use cola_ia_core::store::{JobPage, PageRequest};
 
 use super::check::{cases, ensure, ensure_eq};
-use crate::events::{event, event_from, source};
+use crate::events::{delivery, event, event_from, event_type, source};
 use crate::harness::{Backend, Failure, Scratch};
 
 cases![
@@ -18,6 +19,7 @@ cases![
     below_may_be_any_number,
     jobs_are_filtered_by_source,
     jobs_are_filtered_by_state,
+    jobs_are_filtered_by_type_and_reason,
     a_filtered_page_ends_with_the_last_job_that_matches,
 ];
 
@@ -25,12 +27,12 @@ fn page(below: Option<EventNumber>, limit: u32) -> PageRequest {
     PageRequest { below, limit }
 }
 
-fn all() -> JobFilter {
-    JobFilter::default()
+fn all() -> Filter {
+    Filter::default()
 }
 
-fn of(name: &str) -> JobFilter {
-    JobFilter { source: Some(source(name)), states: Vec::new() }
+fn of(name: &str) -> Filter {
+    Filter { sources: vec![source(name)], ..Filter::default() }
 }
 
 fn ids(page: &JobPage) -> Vec<&str> {
@@ -164,12 +166,30 @@ fn jobs_are_filtered_by_state(backend: &dyn Backend) -> Result<(), Failure> {
     ];
     tables.extend(others.into_iter().map(|state| (vec![state], vec![])));
     for (states, expected) in tables {
-        let filter = JobFilter { source: None, states: states.clone() };
+        let filter = Filter { states: states.clone(), ..Filter::default() };
         ensure_eq!(ids(&scratch.jobs(filter, page(None, 10))?), expected, "states {states:?}");
-        let filter = JobFilter { source: Some(source("other")), states: states.clone() };
+        let filter = Filter { sources: vec![source("other")], states: states.clone(), ..Filter::default() };
         let of_source: Vec<_> = expected.into_iter().filter(|id| *id == "b").collect();
         ensure_eq!(ids(&scratch.jobs(filter, page(None, 10))?), of_source, "source other, states {states:?}");
     }
+    Ok(())
+}
+
+fn jobs_are_filtered_by_type_and_reason(backend: &dyn Backend) -> Result<(), Failure> {
+    let scratch = Scratch::new(backend)?;
+    let of_type = |id: &str, name: &str| {
+        Intake::Delivery(Delivery { event_type: Some(event_type(name)), ..delivery("default", id, "x") })
+    };
+    scratch.accept(vec![of_type("1", "idea"), of_type("2", "order"), event("3", "x"), of_type("4", "idea")])?;
+    for (names, expected) in
+        [(vec!["idea"], vec!["4", "1"]), (vec!["order", "idea"], vec!["4", "2", "1"]), (vec!["x"], vec![])]
+    {
+        let types = names.iter().map(|name| event_type(name)).collect();
+        let found = scratch.jobs(Filter { types, ..all() }, page(None, 10))?;
+        ensure_eq!(ids(&found), expected, "types {names:?}");
+    }
+    let found = scratch.jobs(Filter { reasons: vec!["effect_unknown".to_owned()], ..all() }, page(None, 10))?;
+    ensure_eq!(ids(&found), Vec::<&str>::new(), "a reason that no job has");
     Ok(())
 }
 

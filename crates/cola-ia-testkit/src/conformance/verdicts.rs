@@ -35,6 +35,7 @@ fn an_unknown_identity_is_new_and_becomes_one_pending_job(backend: &dyn Backend)
         event: EventNumber(accepted.receipts[0].number.0),
         source: Source::default(),
         id: "idea-42".to_owned(),
+        erased_at: None,
         event_type: None,
         state: JobState::Pending,
         reason: String::new(),

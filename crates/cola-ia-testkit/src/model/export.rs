@@ -1,19 +1,24 @@
 //! What the model exports: a book of records beside its own memory, in which each answer of the gate is noted.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
 use cola_ia_core::clock::Timestamp;
-use cola_ia_core::event::{Delivery, EventId, EventType, Fingerprint, Source};
+use cola_ia_core::event::{Content, Delivery, EventId, EventType, Fingerprint, Origin, Source};
 use cola_ia_core::intake::{DeliveryNumber, EventNumber, Intake, RefusalCode};
 use cola_ia_core::job::JobState;
 use cola_ia_core::store::export::{
     Contradiction, ExportCursor, ExportHead, ExportPage, ExportStage, IMPORT_MAX_RECORDS, ImportBatch, Imported, Kind,
     Outcome, Record, Value,
 };
-use cola_ia_core::store::{ConflictView, DeliveryView, ErrorKind, JobSummary, OpId, Receipt, StoreError};
+use cola_ia_core::store::{
+    ConflictView, DecisionKind, DecisionView, DeliverySummary, DeliveryView, ErrorKind, JobSummary, OpId,
+    PrunedDeliveries, Receipt, RevisionView, StoreError, erased_id, names,
+};
 use cola_ia_core::verdict::Verdict;
 
-use super::{Event, Memory};
+use super::stats::Received;
+use super::{Call, Conflict, Event, First, Identity, Memory};
 use crate::harness::RecordedRefusal;
 
 /// All records that the model would export.
@@ -26,7 +31,8 @@ pub(super) struct Book {
     records: BTreeMap<(Kind, Vec<Value>), Record>,
     /// By the place of the source and the name.
     counters: BTreeMap<(Option<usize>, String), i64>,
-    pub(super) ops: BTreeMap<OpId, (ImportBatch, Imported)>,
+    /// What an import has counted.
+    counted: Vec<Received>,
 }
 
 /// A record and where it stands among those of its event.
@@ -38,6 +44,10 @@ fn text(text: &str) -> Value {
 
 fn maybe(value: Option<Value>) -> Value {
     value.unwrap_or(Value::Null)
+}
+
+fn optional(kept: Option<&str>) -> Value {
+    maybe(kept.map(text))
 }
 
 fn at(instant: Timestamp) -> Value {
@@ -62,7 +72,7 @@ fn key(record: &Record) -> (Kind, Vec<Value>) {
 
 impl Book {
     /// Notes what the gate said to one member of a batch.
-    pub(super) fn note(&mut self, member: &Intake, receipt: &Receipt, received_at: Timestamp) {
+    pub(super) fn note(&mut self, member: &Intake, receipt: &Receipt, received_at: Timestamp, erased: bool) {
         let own = number(receipt.number.0);
         let now = at(received_at);
         match (member, receipt.event) {
@@ -82,6 +92,7 @@ impl Book {
                         text(refusal.code.as_str()),
                         text(&refusal.detail),
                         text(&refusal.origin.to_string()),
+                        Value::Null,
                         number(refusal.count as i64),
                     ],
                 ));
@@ -91,7 +102,7 @@ impl Book {
                 self.count(Some(source), receipt.verdict, 1);
                 match receipt.verdict {
                     Verdict::New => self.note_new(delivery, own, now),
-                    _ => self.note_again(delivery, receipt, event, &now),
+                    _ => self.note_again(delivery, receipt, event, &now, erased),
                 }
             }
             (Intake::Delivery(_), None) => {}
@@ -125,14 +136,19 @@ impl Book {
                 now,
                 time,
                 event_type,
+                Value::Null,
+                Value::Null,
                 text(delivery.content.text()),
             ],
         ));
         self.insert(record(Kind::Job, job));
     }
 
-    fn note_again(&mut self, delivery: &Delivery, receipt: &Receipt, event: EventNumber, now: &Value) {
+    fn note_again(&mut self, delivery: &Delivery, receipt: &Receipt, event: EventNumber, now: &Value, erased: bool) {
         let (time, event_type) = said(delivery);
+        // Of an event that was erased nothing is kept but the time.
+        let kept = |value: Value| if erased { Value::Null } else { value };
+        let event_type = kept(event_type);
         let event = number(event.0);
         if let Some(conflict) = receipt.conflict {
             let known = self.records.get_mut(&(Kind::Conflict, vec![event.clone(), number(conflict)]));
@@ -154,7 +170,7 @@ impl Book {
                         Value::Null,
                         Value::Null,
                         Value::Null,
-                        text(delivery.content.text()),
+                        kept(text(delivery.content.text())),
                     ],
                 ));
             }
@@ -172,10 +188,139 @@ impl Book {
                 maybe(receipt.conflict.map(number)),
                 Value::Null,
                 Value::Null,
-                maybe(receipt.conflict.map(|_| text(&delivery.origin.to_string()))),
+                kept(maybe(receipt.conflict.map(|_| text(&delivery.origin.to_string())))),
+                maybe(receipt.decided.then(|| number(1))),
                 number(1),
             ],
         ));
+    }
+
+    /// Writes down what became of an event: its content, its job, and decisions.
+    pub(super) fn write_down(&mut self, event: &Event) {
+        let own = number(event.job.event.0);
+        let erased = event.job.erased_at.is_some();
+        self.change(Kind::Event, std::slice::from_ref(&own), |record| {
+            record
+                .with("id", text(&event.job.id))
+                .with("type", maybe(event.job.event_type.as_ref().map(|name| text(name.as_str()))))
+                .with("erased_at", maybe(event.job.erased_at.map(at)))
+                .with("pruned_at", maybe(event.pruned_at.map(at)))
+                .with("text", optional(event.revisions[0].text.as_deref()))
+        });
+        self.change(Kind::Job, std::slice::from_ref(&own), |record| {
+            let job = &event.job;
+            let goes_on =
+                record.text("state") != Some(job.state.as_str()) || record.number("run") != Some(job.run.into());
+            let again = record.number("run") != Some(job.run.into());
+            let record = record
+                .with("state", text(job.state.as_str()))
+                .with("run", number(job.run))
+                .with("attempts", number(job.attempts))
+                .with("reason", text(&job.reason))
+                .with("changed_at", maybe(event.changed_at.map(at)));
+            let record = if again { record.with("crashes", number(0)) } else { record };
+            if !goes_on && job.state != JobState::Pending {
+                return record;
+            }
+            let lease = (job.state == JobState::Running).then(|| Value::Bytes(vec![7; 16]));
+            record
+                .with("due_at", maybe(job.due_at.map(at)))
+                .with("lease", maybe(lease))
+                .with("lease_until", Value::Null)
+                .with("worker", Value::Null)
+        });
+        for revision in &event.revisions[1..] {
+            self.insert(record(
+                Kind::Revision,
+                [
+                    own.clone(),
+                    number(revision.number),
+                    bytes(revision.fingerprint),
+                    at(revision.accepted_at),
+                    maybe(revision.conflict.map(number)),
+                    optional(revision.text.as_deref()),
+                ],
+            ));
+        }
+        for conflict in &event.conflicts {
+            let view = &conflict.view;
+            let last = view.decisions.last();
+            self.change(Kind::Conflict, &[own.clone(), number(view.number)], |record| {
+                let event_type = if erased { Value::Null } else { record.get("type").clone() };
+                record
+                    .with("type", event_type)
+                    .with("decision", maybe(last.map(|last| text(last.kind.as_str()))))
+                    .with("decided_at", maybe(last.map(|last| at(last.decided_at))))
+                    .with("note", optional(last.and_then(|last| last.note.as_deref())))
+                    .with("text", optional(view.text.as_deref()))
+            });
+            for (made, place) in view.decisions.iter().zip(1..) {
+                self.insert(record(
+                    Kind::Decision,
+                    [
+                        own.clone(),
+                        number(view.number),
+                        Value::Number(place),
+                        text(made.kind.as_str()),
+                        at(made.decided_at),
+                        maybe(made.entered.map(|event| number(event.0))),
+                        optional(made.note.as_deref()),
+                    ],
+                ));
+            }
+        }
+        for later in event.later.iter().filter(|_| erased) {
+            self.change(Kind::Delivery, &[number(later.number.0)], |record| {
+                record.with("type", Value::Null).with("origin", Value::Null)
+            });
+        }
+        self.write_down_pruned(event);
+    }
+
+    pub(super) fn write_down_pruned(&mut self, event: &Event) {
+        if let Some(pruned) = event.pruned {
+            let own = number(event.job.event.0);
+            let count = Value::Number(pruned.count as i64);
+            self.insert(record(Kind::Pruned, [own, count, at(pruned.first_at), at(pruned.last_at)]));
+        }
+    }
+
+    pub(super) fn forget_delivery(&mut self, delivery: DeliveryNumber) {
+        self.records.remove(&(Kind::Delivery, vec![number(delivery.0)]));
+    }
+
+    /// Outputs and results of an event go; once it is erased, what its effects made goes too.
+    pub(super) fn forget(&mut self, event: EventNumber, erased: bool) {
+        let gone: &[(Kind, &[&str], bool)] = &[
+            (Kind::Job, &["result"], false),
+            (Kind::Job, &["resource_id"], true),
+            (Kind::Attempt, &["stdout", "stderr", "late", "error"], false),
+            (Kind::Effect, &["result"], false),
+            (Kind::Effect, &["resource_id"], true),
+        ];
+        for (kind, fields, only_erased) in gone {
+            let keys: Vec<_> = self.of_kind(*kind).filter(|record| record.event() == Some(event)).map(key).collect();
+            for (kind, key) in keys.into_iter().filter(|_| erased || !only_erased) {
+                self.change(kind, &key, |record| {
+                    fields.iter().fold(record, |record, field| record.with(field, Value::Null))
+                });
+            }
+        }
+    }
+
+    /// Refused deliveries lose a detail that names an id.
+    pub(super) fn forget_details(&mut self, id: &str) {
+        let naming = |record: &&Record| record.text("detail").is_some_and(|detail| names(detail, id));
+        let keys: Vec<_> = self.of_kind(Kind::Delivery).filter(naming).map(key).collect();
+        for (kind, key) in keys {
+            self.change(kind, &key, |record| record.with("detail", text("")));
+        }
+    }
+
+    fn change(&mut self, kind: Kind, key: &[Value], change: impl FnOnce(Record) -> Record) {
+        if let Some(record) = self.records.get_mut(&(kind, key.to_vec())) {
+            *record = change(record.clone());
+        }
     }
 
     fn insert(&mut self, record: Record) {
@@ -195,7 +340,10 @@ impl Book {
     }
 
     fn of_kind(&self, kind: Kind) -> impl Iterator<Item = &Record> {
-        self.records.values().filter(move |record| record.kind() == kind)
+        self.records
+            .range((kind, Vec::new())..)
+            .map(|(_, record)| record)
+            .take_while(move |record| record.kind() == kind)
     }
 
     fn highest(&self) -> i64 {
@@ -312,15 +460,14 @@ pub(super) fn import(
     memory: &mut Memory,
     now: Timestamp,
     op: OpId,
-    batch: &ImportBatch,
+    batch: Arc<ImportBatch>,
 ) -> Result<Imported, StoreError> {
     if batch.records.len() > IMPORT_MAX_RECORDS {
         return Err(StoreError::new(ErrorKind::Invalid, "batch_too_long"));
     }
-    match memory.book.ops.get(&op) {
-        Some((same, imported)) if same == batch => return Ok(imported.clone()),
+    match memory.ops.get(&op).map(|call| &call.first) {
+        Some(First::Import(same, imported)) if *same == batch => return Ok(imported.clone()),
         Some(_) => return Err(StoreError::new(ErrorKind::Conflict, "op_reused")),
-        None if memory.ops.contains_key(&op) => return Err(StoreError::new(ErrorKind::Conflict, "op_reused")),
         None => {}
     }
     if memory.book.namespace != batch.namespace && !memory.book.is_empty() {
@@ -329,26 +476,76 @@ pub(super) fn import(
     check_order(&memory.book, &batch.records)?;
     memory.book.namespace = batch.namespace;
     let mut contradicted: BTreeSet<(Kind, Option<i64>)> = BTreeSet::new();
+    let mut event = Of::default();
     let mut outcomes = Vec::new();
     for record in &batch.records {
+        if record.kind() == Kind::Event {
+            let there = memory.book.records.get(&key(record));
+            let erased_here = !record.is_erased() && there.is_some_and(Record::is_erased);
+            event = Of { erased_here, ..Of::default() };
+        }
         let outcome = if belongs_to(record).is_some_and(|parent| contradicted.contains(&parent)) {
             Outcome::Contradicts(Contradiction::Belongs)
         } else {
-            one(&mut memory.book, record, now)
+            event.stays_out(&memory.book, record).unwrap_or_else(|| one(&mut memory.book, record, now))
         };
-        if matches!(outcome, Outcome::Contradicts(_)) {
-            match record.kind() {
-                Kind::Event => drop(contradicted.insert((Kind::Event, record.number("number")))),
-                Kind::Effect => drop(contradicted.insert((Kind::Effect, record.number("effect")))),
-                _ => {}
+        match (record.kind(), outcome) {
+            (Kind::Event, Outcome::Contradicts(_)) => {
+                contradicted.insert((Kind::Event, record.number("number")));
             }
+            (Kind::Effect, Outcome::Contradicts(_)) => {
+                contradicted.insert((Kind::Effect, record.number("effect")));
+            }
+            (Kind::Event, Outcome::Entered) => (event.entered, event.pruned_alike) = (true, true),
+            (Kind::Pruned, Outcome::Entered | Outcome::Same) => event.pruned_alike = true,
+            (Kind::Pruned, _) => event.pruned_alike = false,
+            _ => {}
         }
         outcomes.push(outcome);
     }
     memory.rebuild();
     let imported = Imported { outcomes };
-    memory.book.ops.insert(op, (batch.clone(), imported.clone()));
+    memory.ops.insert(op, Call { at: now, first: First::Import(batch, imported.clone()) });
     Ok(imported)
+}
+
+/// The event that records belong to.
+#[derive(Default)]
+struct Of {
+    /// It entered just now.
+    entered: bool,
+    /// It was erased here, and not there.
+    erased_here: bool,
+    /// As much was pruned there as here.
+    pruned_alike: bool,
+}
+
+impl Of {
+    /// What becomes of a record that is not here and does not enter.
+    fn stays_out(&self, book: &Book, record: &Record) -> Option<Outcome> {
+        let is_own = matches!(belongs_to(record), Some((Kind::Event | Kind::Effect, _)));
+        if self.entered || !is_own || book.records.contains_key(&key(record)) {
+            return None;
+        }
+        let pruned = book.records.get(&(Kind::Pruned, vec![event_of(record)]));
+        let was_pruned = |pruned: &Record| {
+            let received_at = record.number("received_at");
+            received_at >= pruned.number("first_at") && received_at <= pruned.number("last_at")
+        };
+        match record.kind() {
+            _ if self.erased_here => Some(Outcome::Kept),
+            Kind::Decision => Some(Outcome::Contradicts(Contradiction::Older)),
+            Kind::Pruned => Some(Outcome::Kept),
+            Kind::Delivery if record.text("verdict") == Some("duplicate") && !self.pruned_alike => {
+                pruned.is_some_and(was_pruned).then_some(Outcome::Kept)
+            }
+            _ => None,
+        }
+    }
+}
+
+fn event_of(record: &Record) -> Value {
+    maybe(record.event().map(|event| number(event.0)))
 }
 
 fn belongs_to(record: &Record) -> Option<(Kind, Option<i64>)> {
@@ -404,7 +601,12 @@ fn one(book: &mut Book, record: &Record, now: Timestamp) -> Outcome {
                 std::cmp::Ordering::Equal => Outcome::Same,
                 std::cmp::Ordering::Less => Outcome::Kept,
             };
-            *here = n.max(*here);
+            let missing = (n - *here).max(0);
+            *here += missing;
+            if let Some(verdict) = Verdict::from_word(record.text("counter").unwrap_or_default()) {
+                let source = record.text("source");
+                book.counted.push(counted(source, None, missing, verdict, Timestamp::from_micros(0)));
+            }
             outcome
         }
         kind => {
@@ -419,14 +621,29 @@ fn one(book: &mut Book, record: &Record, now: Timestamp) -> Outcome {
             if book.is_taken(record) || twin.is_some_and(|twin| book.records.contains_key(&(twin, key(record).1))) {
                 return Outcome::Contradicts(Contradiction::NumberTaken);
             }
-            let identity = |record: &Record| (record.get("source").clone(), record.get("id").clone());
-            if kind == Kind::Event && book.of_kind(kind).any(|known| identity(known) == identity(record)) {
+            if kind == Kind::Event && book.of_kind(kind).any(|known| is_identity_of(&book.namespace, known, record)) {
                 return Outcome::Contradicts(Contradiction::IdentityTaken);
             }
             enter(book, record, now);
             Outcome::Entered
         }
     }
+}
+
+/// Whether what comes has the identity of what is known.
+fn is_identity_of(namespace: &[u8], known: &Record, comes: &Record) -> bool {
+    let (Some(source), Some(id)) = (comes.text("source"), comes.text("id")) else { return false };
+    let id = match (known.is_erased(), comes.is_erased()) {
+        (true, false) => erased_id(namespace, source, id),
+        (false, true) => return false,
+        _ => id.to_owned(),
+    };
+    known.text("source") == Some(source) && known.text("id") == Some(&id)
+}
+
+fn counted(source: Option<&str>, time: Option<i64>, n: i64, verdict: Verdict, at: Timestamp) -> Received {
+    let source = source.map(|name| Source::new(name).expect("a source"));
+    Received { source, time: time.map(Timestamp::from_micros), n: n as u64, verdict, at }
 }
 
 fn enter(book: &mut Book, record: &Record, now: Timestamp) {
@@ -453,11 +670,24 @@ fn enter(book: &mut Book, record: &Record, now: Timestamp) {
         Kind::Event => {
             let source = book.source(&word("source"));
             book.count(Some(source), Verdict::New, 1);
+            let received_at = instant(record, "received_at");
+            book.counted.push(counted(record.text("source"), record.number("time"), 1, Verdict::New, received_at));
         }
         Kind::Delivery => {
             let source = record.text("source").map(|name| book.source(name));
             let verdict = Verdict::from_word(&word("verdict")).expect("a verdict");
-            book.count(source, verdict, record.number("count").unwrap_or_default());
+            let n = record.number("count").unwrap_or_default();
+            book.count(source, verdict, n);
+            let received_at = instant(record, "received_at");
+            book.counted.push(counted(record.text("source"), record.number("time"), n, verdict, received_at));
+        }
+        Kind::Pruned => {
+            let event = &book.records[&(Kind::Event, vec![record.get("event").clone()])];
+            let name = event.text("source").unwrap_or_default().to_owned();
+            let source = book.source(&name);
+            let n = record.number("count").unwrap_or_default();
+            book.count(Some(source), Verdict::Duplicate, n);
+            book.counted.push(counted(Some(&name), None, n, Verdict::Duplicate, instant(record, "last_at")));
         }
         _ => {}
     }
@@ -468,22 +698,76 @@ impl Memory {
     /// Everything else from the book.
     fn rebuild(&mut self) {
         self.last_number = self.last_number.max(self.book.highest());
-        self.events = self.book.of_kind(Kind::Event).map(|event| self.rebuilt(event)).collect();
+        self.received.append(&mut self.book.counted);
+        let mut later: BTreeMap<EventNumber, Vec<DeliveryView>> = BTreeMap::new();
+        for record in self.book.of_kind(Kind::Delivery) {
+            if let Some(event) = record.event() {
+                later.entry(event).or_default().push(delivery(record));
+            }
+        }
+        let rebuilt = |record: &Record| {
+            let later = record.event().and_then(|event| later.remove(&event)).unwrap_or_default();
+            self.book.event(record, later)
+        };
+        self.events = self.book.of_kind(Kind::Event).map(rebuilt).collect();
+        self.has_erased = self.events.values().any(|event| event.job.erased_at.is_some());
         self.refusals = self.book.of_kind(Kind::Delivery).filter_map(refusal).collect();
+        self.log = self.book.of_kind(Kind::Event).map(|record| self.book.told(record)).collect();
+        self.log.extend(self.book.of_kind(Kind::Delivery).map(|record| self.book.told(record)));
+        self.log.sort_by_key(|told| told.number);
     }
 
-    fn rebuilt(&self, record: &Record) -> ((Source, EventId), Event) {
+    /// Writes down what became of an event.
+    pub(super) fn write_down(&mut self, event: EventNumber) {
+        if let Some(event) = self.events.values().find(|known| known.job.event == event) {
+            self.book.write_down(event);
+        }
+    }
+}
+
+impl Book {
+    /// What the list of deliveries tells.
+    fn told(&self, record: &Record) -> DeliverySummary {
+        let is_event = record.kind() == Kind::Event;
+        let owned = |field: &str| record.text(field).map(str::to_owned);
+        let event = record.event().and_then(|event| self.records.get(&(Kind::Event, vec![number(event.0)])));
+        let of_delivery = |field: &str| if is_event { None } else { record.number(field) };
+        DeliverySummary {
+            number: DeliveryNumber(record.number("number").unwrap_or_default()),
+            verdict: if is_event { Verdict::New } else { verdict(record) },
+            received_at: instant(record, "received_at"),
+            event: record.event(),
+            source: record.text("source").map(|name| Source::new(name).expect("a source")),
+            id: event.and_then(|event| event.text("id")).map(str::to_owned),
+            event_type: event_type(record),
+            time: record.number("time").map(Timestamp::from_micros),
+            conflict: of_delivery("conflict").map(|conflict| conflict as u32),
+            code: if is_event { None } else { owned("code").and_then(|code| RefusalCode::from_word(&code)) },
+            detail: if is_event { None } else { owned("detail") },
+            origin: if is_event { None } else { owned("origin") },
+            count: of_delivery("count").unwrap_or(1) as u64,
+        }
+    }
+
+    fn of_event(&self, kind: Kind, event: i64) -> impl Iterator<Item = &Record> {
+        let first = (kind, vec![Value::Number(event)]);
+        let records = self.records.range(first..).map(|(_, record)| record);
+        records.take_while(move |record| record.kind() == kind && record.event() == Some(EventNumber(event)))
+    }
+
+    fn event(&self, record: &Record, later: Vec<DeliveryView>) -> (Identity, Event) {
         let number = record.number("number").unwrap_or_default();
         let source = Source::new(record.text("source").unwrap_or_default()).expect("a source");
         let id = record.text("id").unwrap_or_default();
-        let job = &self.book.records[&(Kind::Job, vec![Value::Number(number)])];
+        let job = &self.records[&(Kind::Job, vec![Value::Number(number)])];
         let small = |field: &str| job.number(field).unwrap_or_default() as u32;
         let state = JobState::from_word(job.text("state").unwrap_or_default()).expect("a state");
         let summary = JobSummary {
             event: EventNumber(number),
             source: source.clone(),
             id: id.to_owned(),
-            event_type: record.text("type").and_then(|name| EventType::new(name).ok()),
+            erased_at: record.number("erased_at").map(Timestamp::from_micros),
+            event_type: event_type(record),
             state,
             reason: job.text("reason").unwrap_or_default().to_owned(),
             run: small("run"),
@@ -493,16 +777,82 @@ impl Memory {
             received_at: instant(record, "received_at"),
             due_at: job.number("due_at").filter(|_| state == JobState::Pending).map(Timestamp::from_micros),
         };
-        let of_this = |record: &&Record| record.event() == Some(EventNumber(number));
+        let entered = RevisionView {
+            number: 1,
+            fingerprint: fingerprint(record),
+            accepted_at: summary.received_at,
+            conflict: None,
+            text: record.text("text").map(str::to_owned),
+        };
+        let identity = if record.is_erased() { format!("\0{id}") } else { id.to_owned() };
         let event = Event {
             job: summary,
-            fingerprint: fingerprint(record),
-            text: record.text("text").map(str::to_owned),
-            conflicts: self.book.of_kind(Kind::Conflict).filter(of_this).map(conflict).collect(),
-            later: self.book.of_kind(Kind::Delivery).filter(of_this).map(delivery).collect(),
+            changed_at: job.number("changed_at").map(Timestamp::from_micros),
+            revisions: std::iter::once(entered).chain(self.of_event(Kind::Revision, number).map(revision)).collect(),
+            conflicts: self.of_event(Kind::Conflict, number).map(|record| self.conflict(&source, record)).collect(),
+            later,
+            pruned: self.of_event(Kind::Pruned, number).next().map(|record| PrunedDeliveries {
+                count: record.number("count").unwrap_or_default() as u64,
+                first_at: instant(record, "first_at"),
+                last_at: instant(record, "last_at"),
+            }),
+            pruned_at: record.number("pruned_at").map(Timestamp::from_micros),
         };
-        ((source, EventId::new(id).expect("an id")), event)
+        ((source, identity), event)
     }
+
+    fn conflict(&self, source: &Source, record: &Record) -> Conflict {
+        let own = record.number("number");
+        let of_it = |decision: &&Record| decision.number("conflict") == own;
+        let made = self.of_event(Kind::Decision, record.number("event").unwrap_or_default()).filter(of_it);
+        let text = record.text("text").map(str::to_owned);
+        // Its id is another one if it ever enters.
+        let delivery = Delivery {
+            source: source.clone(),
+            id: EventId::new("conflict").expect("an id"),
+            content: Content::new(text.clone().unwrap_or_else(|| "gone".into()), usize::MAX).expect("a text"),
+            event_type: event_type(record),
+            time: record.number("time").map(Timestamp::from_micros),
+            origin: Origin { input: Arc::from("export"), line: 0 },
+        };
+        let view = ConflictView {
+            number: own.unwrap_or_default() as u32,
+            fingerprint: fingerprint(record),
+            text,
+            count: record.number("count").unwrap_or_default() as u64,
+            first_at: instant(record, "first_at"),
+            last_at: instant(record, "last_at"),
+            decisions: made.map(decision).collect(),
+        };
+        Conflict { view, delivery }
+    }
+}
+
+fn revision(record: &Record) -> RevisionView {
+    RevisionView {
+        number: record.number("number").unwrap_or_default() as u32,
+        fingerprint: fingerprint(record),
+        accepted_at: instant(record, "accepted_at"),
+        conflict: record.number("conflict").map(|conflict| conflict as u32),
+        text: record.text("text").map(str::to_owned),
+    }
+}
+
+fn decision(record: &Record) -> DecisionView {
+    DecisionView {
+        kind: DecisionKind::from_word(record.text("decision").unwrap_or_default()).expect("a decision"),
+        decided_at: instant(record, "decided_at"),
+        note: record.text("note").map(str::to_owned),
+        entered: record.number("entered").map(EventNumber),
+    }
+}
+
+fn event_type(record: &Record) -> Option<EventType> {
+    record.text("type").and_then(|name| EventType::new(name).ok())
+}
+
+fn verdict(record: &Record) -> Verdict {
+    Verdict::from_word(record.text("verdict").unwrap_or_default()).expect("a verdict")
 }
 
 fn instant(record: &Record, field: &str) -> Timestamp {
@@ -516,21 +866,10 @@ fn fingerprint(record: &Record) -> Fingerprint {
     }
 }
 
-fn conflict(record: &Record) -> ConflictView {
-    ConflictView {
-        number: record.number("number").unwrap_or_default() as u32,
-        fingerprint: fingerprint(record),
-        text: record.text("text").map(str::to_owned),
-        count: record.number("count").unwrap_or_default() as u64,
-        first_at: instant(record, "first_at"),
-        last_at: instant(record, "last_at"),
-    }
-}
-
 fn delivery(record: &Record) -> DeliveryView {
     DeliveryView {
         number: DeliveryNumber(record.number("number").unwrap_or_default()),
-        verdict: Verdict::from_word(record.text("verdict").unwrap_or_default()).expect("a verdict"),
+        verdict: verdict(record),
         received_at: instant(record, "received_at"),
         time: record.number("time").map(Timestamp::from_micros),
         conflict: record.number("conflict").map(|number| number as u32),

@@ -18,7 +18,7 @@ use cola_ia_testkit::sequences::{Plan, compare};
 use planted::{Mistake, Planted};
 use table::TABLE;
 
-const PLAN: Plan = Plan { seed: 0xc01a, cases: 150 };
+const PLAN: Plan = Plan { seed: 0xc01a, cases: 400 };
 
 fn fails(backend: &dyn Backend, name: &str) -> bool {
     let case = conformance::cases().find(|case| case.name == name);

@@ -9,13 +9,17 @@ use std::time::Duration;
 use async_trait::async_trait;
 use cola_ia_core::clock::{Clock as _, SystemEntropy, Timestamp};
 use cola_ia_core::event::{Content, Delivery, EventId, Source};
+use cola_ia_core::filter::Filter;
 use cola_ia_core::intake::{DeliveryNumber, EventNumber, Intake};
 use cola_ia_core::job::JobState;
+use cola_ia_core::lateness::Lateness;
 use cola_ia_core::limits::{BATCH_MAX_EVENTS, TEXT_MAX_BYTES_CEILING};
 use cola_ia_core::store::export::{IMPORT_MAX_RECORDS, Kind, Outcome, Record, Value};
 use cola_ia_core::store::{
-    Accepted, ErrorKind, EventHistory, ExportCursor, ExportPage, ImportBatch, Imported, JobFilter, JobPage, OpId,
-    PageRequest, Preview, Store, StoreError,
+    Accepted, AttemptView, ConflictSummary, Cursor, Decision, DeliverySummary, EraseRequest, Erased, ErrorKind,
+    EventHistory, ExportCursor, ExportPage, FollowFrom, Followed, ImportBatch, Imported, JobPage, ListRequest, OpId,
+    Page, PageRequest, Preview, PruneRequest, Pruned, ResolveRequest, Resolved, Stats, StatsGroup, Store, StoreError,
+    Texts,
 };
 use cola_ia_core::verdict::Verdict;
 use cola_ia_testkit::clock::{ManualClock, SeededEntropy};
@@ -124,6 +128,60 @@ mistakes! {
     ImportsWhatItCan,
     ImportsUnderOtherOps,
     ImportsAnyLength,
+    ImportsErasedAsWhole,
+    ImportsNoDecisions,
+    ImportsNoDeliveries,
+    ImportsAtItsOwnTime,
+    IgnoresTypeFilter,
+    // Lists.
+    ListsNoRefused,
+    IgnoresVerdictFilter,
+    TimesIncludeTheirEnd,
+    DeliveriesByOffset,
+    EndsAtAShortPage,
+    SortsConflictsByEvent,
+    IgnoresUndecided,
+    BringsNoTexts,
+    BringsAnyTexts,
+    FollowsNewestFirst,
+    FollowsFromTheTop,
+    FollowsFromTheLastMatch,
+    NeverRewinds,
+    TakesAnyPlace,
+    // Decisions.
+    KeptConflictsAlarm,
+    KeepsWhatIsAccepted,
+    TellsWhatEntered,
+    AlwaysRunsAgain,
+    KeepsWhatShouldEnter,
+    SaysDuplicateToAnyId,
+    TakesTheFirstConflict,
+    DecidesAgain,
+    DecidesWhatItCan,
+    SaysDecidedAsItIsNow,
+    LosesNotes,
+    // Pruning and erasure.
+    PrunesNothing,
+    PrunesWaitingJobs,
+    PrunesOnce,
+    ForgetsPrunedDeliveries,
+    PrunesAWeekEarly,
+    PrunesWhereItLooks,
+    GivesPrunedNumbersAgain,
+    ErasesNothing,
+    ErasesWhatRuns,
+    FindsByHash,
+    ErasesNewlyEachTime,
+    // Counts.
+    CountsFromOne,
+    MixesUpVerdicts,
+    ListsLargestSourceFirst,
+    StatsIgnoreSource,
+    StatsIgnoreRange,
+    StatsIncludeTheEnd,
+    StatsSayWhatWasAsked,
+    CountsJobsOfTheRange,
+    CountsAheadAsLate,
     // Stores.
     ForgetsAtReopen,
     FailsToReopenEmpty,
@@ -176,12 +234,13 @@ impl Place for WrongPlace {
         let model = memory.store(Arc::new(clock.clone()));
         if self.mistake == Mistake::FailsToReopenEmpty && opened > 0 {
             let every = PageRequest { below: None, limit: 1 };
-            let jobs = cola_ia_testkit::harness::block_on(model.jobs(JobFilter::default(), every))?;
+            let jobs = cola_ia_testkit::harness::block_on(model.jobs(Filter::default(), every))?;
             if jobs.jobs.is_empty() {
                 return Err("not a store".into());
             }
         }
-        Ok(Arc::new(Wrong { mistake: self.mistake, model, clock, opened, own: Mutex::default() }))
+        let memory = memory.clone();
+        Ok(Arc::new(Wrong { mistake: self.mistake, model, memory, clock, opened, own: Mutex::default() }))
     }
 
     fn refusals(&self) -> Result<Vec<RecordedRefusal>, Failure> {
@@ -193,6 +252,10 @@ impl Place for WrongPlace {
         }
         Ok(refusals)
     }
+
+    fn set_job(&self, event: EventNumber, state: JobState, at: Timestamp) -> Result<(), Failure> {
+        self.memory.lock().unwrap().set_job(event, state, at)
+    }
 }
 
 /// What the wrapper remembers beside the model.
@@ -203,11 +266,15 @@ struct Own {
     order: Vec<OpId>,
     /// How many jobs the pages so far have listed.
     listed: usize,
+    pruned_once: bool,
+    /// Deliveries that were pruned.
+    pruned: i64,
 }
 
 struct Wrong {
     mistake: Mistake,
     model: ModelStore,
+    memory: ModelMemory,
     clock: ManualClock,
     opened: usize,
     own: Mutex<Own>,
@@ -216,6 +283,12 @@ struct Wrong {
 /// Long enough for other callers to come between.
 fn let_others_in() {
     thread::sleep(Duration::from_millis(1));
+}
+
+/// The place of a request, where it is one that the model takes.
+fn any_place(mut request: ListRequest) -> ListRequest {
+    request.after = request.after.filter(|after| after.0.parse::<i64>().is_ok());
+    request
 }
 
 fn every_job() -> PageRequest {
@@ -390,6 +463,7 @@ impl Wrong {
                 }
             }
             Mistake::SaysNowToARepeat => answer.received_at = self.clock.now(),
+            Mistake::KeptConflictsAlarm => answer.receipts.iter_mut().for_each(|receipt| receipt.decided = false),
             Mistake::SortsReceipts => answer.receipts.sort_by_key(|receipt| (receipt.event, receipt.number)),
             _ => {}
         }
@@ -407,6 +481,7 @@ impl Wrong {
                     receipt.event = receipt.event.map(|_| EventNumber(receipt.number.0));
                 }
                 Mistake::GivesNumbersTwice => receipt.number.0 -= receipt.number.0 % 2,
+                Mistake::GivesPrunedNumbersAgain => receipt.number.0 -= self.own.lock().unwrap().pruned,
                 _ => {}
             }
         }
@@ -434,6 +509,14 @@ impl Wrong {
                 event.deliveries.push(first);
             }
             Mistake::JobsStartRunning => event.job.state = JobState::Running,
+            Mistake::TellsWhatEntered => {
+                if let Some(entered) = event.revisions.first() {
+                    (event.text, event.fingerprint) = (entered.text.clone(), entered.fingerprint);
+                }
+            }
+            Mistake::ForgetsPrunedDeliveries => {
+                event.duplicates -= event.pruned.take().map_or(0, |pruned| pruned.count);
+            }
             _ => {}
         }
         for conflict in &mut event.conflicts {
@@ -441,6 +524,7 @@ impl Wrong {
                 Mistake::CountsEachConflictOnce => conflict.count = 1,
                 Mistake::LosesConflictTexts => conflict.text = None,
                 Mistake::ConflictTimesStandStill => conflict.last_at = conflict.first_at,
+                Mistake::LosesNotes => conflict.decisions.iter_mut().for_each(|made| made.note = None),
                 _ => {}
             }
         }
@@ -467,7 +551,12 @@ impl Wrong {
         }
         let characters = |text: &str| text.chars().collect::<Vec<_>>();
         let mut found = Vec::new();
-        for job in self.model.jobs(JobFilter { source, states: Vec::new() }, every_job()).await?.jobs {
+        for job in self
+            .model
+            .jobs(Filter { sources: source.into_iter().collect(), ..Filter::default() }, every_job())
+            .await?
+            .jobs
+        {
             if matches(&characters(id), &characters(&job.id)) {
                 found.extend(self.model.find_events(Some(job.source), job.id).await?);
             }
@@ -476,7 +565,97 @@ impl Wrong {
         Ok(found)
     }
 
-    async fn page_by_offset(&self, filter: JobFilter, page: PageRequest) -> Result<JobPage, StoreError> {
+    async fn spoilt_deliveries(
+        &self,
+        mut filter: Filter,
+        request: ListRequest,
+    ) -> Result<Page<DeliverySummary>, StoreError> {
+        match self.mistake {
+            Mistake::IgnoresVerdictFilter => filter.verdicts.clear(),
+            Mistake::TimesIncludeTheirEnd => {
+                filter.until = filter.until.map(|until| Timestamp::from_micros(until.as_micros() + 1));
+            }
+            Mistake::TakesAnyPlace => return self.model.deliveries(filter, any_place(request)).await,
+            Mistake::DeliveriesByOffset => {
+                let skip = request.after.as_ref().map_or(0, |after| after.0.parse().unwrap_or(0));
+                let everything = ListRequest { after: None, limit: 1_000 };
+                let mut page = self.model.deliveries(filter, everything).await?;
+                let end = page.items.len().min(skip + request.limit.clamp(1, 1_000) as usize);
+                page.next = (end < page.items.len()).then(|| Cursor(end.to_string()));
+                page.items = page.items[skip.min(end)..end].to_vec();
+                return Ok(page);
+            }
+            _ => {}
+        }
+        let is_filtered = !filter.is_empty();
+        let mut page = self.model.deliveries(filter, request).await?;
+        match self.mistake {
+            Mistake::ListsNoRefused => page.items.retain(|delivery| delivery.verdict != Verdict::Invalid),
+            // Of the newest hundred, as if no more had been looked at.
+            Mistake::EndsAtAShortPage if is_filtered => {
+                let newest = self.model.follow(Filter::default(), FollowFrom::Latest(100)).await?.items;
+                page.items.retain(|delivery| newest.contains(delivery));
+                page.next = None;
+            }
+            _ => {}
+        }
+        Ok(page)
+    }
+
+    async fn spoilt_conflicts(
+        &self,
+        mut filter: Filter,
+        mut request: ListRequest,
+        texts: Texts,
+    ) -> Result<Page<ConflictSummary>, StoreError> {
+        match self.mistake {
+            Mistake::IgnoresUndecided => filter.undecided = None,
+            Mistake::TimesIncludeTheirEnd => {
+                filter.until = filter.until.map(|until| Timestamp::from_micros(until.as_micros() + 1));
+            }
+            Mistake::TakesAnyPlace => request.after = None,
+            _ => {}
+        }
+        // Whose texts are not counted, a page is never full of them.
+        let texts = if self.mistake == Mistake::BringsAnyTexts { Texts::Leave } else { texts };
+        let mut page = self.model.conflicts(filter, request, texts).await?;
+        match self.mistake {
+            Mistake::SortsConflictsByEvent => page.items.sort_by_key(|conflict| std::cmp::Reverse(conflict.event)),
+            Mistake::BringsNoTexts => page.items.iter_mut().for_each(|conflict| conflict.texts = None),
+            _ => {}
+        }
+        Ok(page)
+    }
+
+    async fn spoilt_attempts(&self, filter: Filter, request: ListRequest) -> Result<Page<AttemptView>, StoreError> {
+        let request = if self.mistake == Mistake::TakesAnyPlace { any_place(request) } else { request };
+        self.model.attempts(filter, request).await
+    }
+
+    async fn spoilt_follow(&self, filter: Filter, from: FollowFrom) -> Result<Followed, StoreError> {
+        let mut found = match (self.mistake, from) {
+            (Mistake::TakesAnyPlace, FollowFrom::After(place)) if place.0.parse::<i64>().is_err() => {
+                self.model.follow(filter, FollowFrom::Latest(0)).await?
+            }
+            (Mistake::FollowsFromTheTop, from) => {
+                let mut found = self.model.follow(filter.clone(), from).await?;
+                found.cursor = self.model.follow(filter, FollowFrom::Latest(0)).await?.cursor;
+                found
+            }
+            (_, from) => self.model.follow(filter, from).await?,
+        };
+        match self.mistake {
+            Mistake::FollowsNewestFirst => found.items.reverse(),
+            Mistake::FollowsFromTheLastMatch => {
+                found.cursor = found.items.last().map_or(Cursor("0".into()), |last| Cursor(last.number.0.to_string()));
+            }
+            Mistake::NeverRewinds => found.rewound = false,
+            _ => {}
+        }
+        Ok(found)
+    }
+
+    async fn page_by_offset(&self, filter: Filter, page: PageRequest) -> Result<JobPage, StoreError> {
         let mut all = self.model.jobs(filter, every_job()).await?.jobs;
         let mut own = self.own.lock().unwrap();
         own.listed = if page.below.is_some() { own.listed } else { 0 };
@@ -496,11 +675,32 @@ fn let_others_in_if(wanted: bool) {
     }
 }
 
+impl Wrong {
+    fn spoil_group(&self, group: &mut StatsGroup) {
+        match self.mistake {
+            Mistake::CountsFromOne => group.deliveries[0] += 1,
+            Mistake::MixesUpVerdicts => group.deliveries.swap(1, 2),
+            Mistake::CountsJobsOfTheRange => group.jobs[0] = group.deliveries[0],
+            Mistake::CountsAheadAsLate => {
+                let mut late = Lateness::default();
+                group.lateness.buckets().for_each(|(bucket, n)| late.add_many(bucket.max(0), n));
+                group.lateness = late;
+            }
+            _ => {}
+        }
+    }
+}
+
 #[async_trait]
 impl Store for Wrong {
     async fn accept(&self, op: OpId, batch: Arc<Vec<Intake>>) -> Result<Accepted, StoreError> {
         let mut answer = self.accept_spoiled(op, self.spoil_batch(&batch)).await?;
         self.spoil_accepted(&mut answer);
+        if self.mistake == Mistake::SaysDecidedAsItIsNow {
+            for receipt in &mut answer.receipts {
+                receipt.decided = self.is_decided(receipt.event, receipt.conflict).await?;
+            }
+        }
         Ok(answer)
     }
 
@@ -524,6 +724,11 @@ impl Store for Wrong {
                 }
             }
             Mistake::PreviewSaysUnknown => previews.fill(Preview::Unknown),
+            Mistake::KeptConflictsAlarm => {
+                for preview in previews.iter_mut().filter(|preview| **preview == Preview::Decided) {
+                    *preview = Preview::Known(Verdict::Conflict);
+                }
+            }
             _ => {}
         }
         Ok(previews)
@@ -537,6 +742,7 @@ impl Store for Wrong {
                 self.model.find_events(source, id.split('\0').next().unwrap_or_default().to_owned()).await?
             }
             Mistake::ForgetsSource => self.model.find_events(None, id).await?,
+            Mistake::FindsByHash => self.find_by_hash(source, id).await?,
             _ => self.model.find_events(source, id).await?,
         };
         if self.mistake == Mistake::SortsSourcesByLength {
@@ -587,6 +793,20 @@ impl Store for Wrong {
                 }
             }
             Mistake::ImportsAnyLength => changed.records.truncate(IMPORT_MAX_RECORDS),
+            Mistake::ImportsErasedAsWhole => {
+                for record in changed.records.iter_mut().filter(|record| record.is_erased()) {
+                    *record = record.clone().with("erased_at", Value::Null);
+                }
+            }
+            Mistake::ImportsNoDecisions => changed.records.retain(|record| record.kind() != Kind::Decision),
+            Mistake::ImportsNoDeliveries => changed.records.retain(|record| record.kind() != Kind::Delivery),
+            Mistake::ImportsAtItsOwnTime => {
+                let now = Value::Number(self.clock.now().as_micros());
+                let arrived = |record: &&mut Record| matches!(record.kind(), Kind::Event | Kind::Delivery);
+                for record in changed.records.iter_mut().filter(arrived) {
+                    *record = record.clone().with("received_at", now.clone());
+                }
+            }
             _ => {}
         }
         let mut imported = match self.model.import(op, Arc::new(changed)).await {
@@ -595,28 +815,32 @@ impl Store for Wrong {
             }
             answer => answer?,
         };
+        if matches!(self.mistake, Mistake::ImportsNoDecisions | Mistake::ImportsNoDeliveries) {
+            imported.outcomes.resize(batch.records.len(), Outcome::Entered);
+        }
         if self.mistake == Mistake::ImportsEverythingAsNew {
             imported.outcomes.fill(Outcome::Entered);
         }
         Ok(imported)
     }
 
-    async fn jobs(&self, mut filter: JobFilter, mut page: PageRequest) -> Result<JobPage, StoreError> {
+    async fn jobs(&self, mut filter: Filter, mut page: PageRequest) -> Result<JobPage, StoreError> {
         let limit = page.limit;
         match self.mistake {
             Mistake::PagesIncludeBelow => page.below = page.below.map(|below| EventNumber(below.0.saturating_add(1))),
             Mistake::PagesByOffset => return self.page_by_offset(filter, page).await,
-            Mistake::IgnoresSourceFilter => filter.source = None,
+            Mistake::IgnoresSourceFilter => filter.sources.clear(),
             Mistake::IgnoresStateFilter => filter.states.clear(),
+            Mistake::IgnoresTypeFilter => filter.types.clear(),
             Mistake::SourceFilterIsAPrefix => {
-                let prefix = filter.source.take().unwrap_or(source("a"));
+                let prefix = filter.sources.pop().unwrap_or(source("a"));
                 let mut found = self.model.jobs(filter, page).await?;
                 found.jobs.retain(|job| job.source.as_str().starts_with(prefix.as_str()));
                 return Ok(found);
             }
             Mistake::FiltersAfterPaging => {
-                let mut found = self.model.jobs(JobFilter::default(), page).await?;
-                found.jobs.retain(|job| filter.source.as_ref().is_none_or(|source| *source == job.source));
+                let mut found = self.model.jobs(Filter::default(), page).await?;
+                found.jobs.retain(|job| filter.takes_source(Some(&job.source)));
                 found.jobs.retain(|job| filter.states.is_empty() || filter.states.contains(&job.state));
                 return Ok(found);
             }
@@ -633,5 +857,172 @@ impl Store for Wrong {
             _ => {}
         }
         Ok(found)
+    }
+
+    async fn stats(&self, filter: Filter) -> Result<Stats, StoreError> {
+        let mut spoiled = filter.clone();
+        match self.mistake {
+            Mistake::StatsIgnoreSource => spoiled.sources.clear(),
+            Mistake::StatsIgnoreRange => (spoiled.since, spoiled.until) = (None, None),
+            Mistake::StatsIncludeTheEnd => {
+                spoiled.until = spoiled.until.map(|until| Timestamp::from_micros(until.as_micros() + 1));
+            }
+            _ => {}
+        }
+        let mut stats = self.model.stats(spoiled).await?;
+        match self.mistake {
+            Mistake::StatsSayWhatWasAsked => (stats.since, stats.until) = (filter.since, filter.until),
+            Mistake::ListsLargestSourceFirst => stats.groups.sort_by_key(|group| std::cmp::Reverse(group.received())),
+            _ => {}
+        }
+        self.spoil_group(&mut stats.total);
+        stats.groups.iter_mut().for_each(|group| self.spoil_group(group));
+        Ok(stats)
+    }
+
+    async fn deliveries(&self, filter: Filter, request: ListRequest) -> Result<Page<DeliverySummary>, StoreError> {
+        self.spoilt_deliveries(filter, request).await
+    }
+
+    async fn conflicts(
+        &self,
+        filter: Filter,
+        request: ListRequest,
+        texts: Texts,
+    ) -> Result<Page<ConflictSummary>, StoreError> {
+        self.spoilt_conflicts(filter, request, texts).await
+    }
+
+    async fn attempts(&self, filter: Filter, request: ListRequest) -> Result<Page<AttemptView>, StoreError> {
+        self.spoilt_attempts(filter, request).await
+    }
+
+    async fn follow(&self, filter: Filter, from: FollowFrom) -> Result<Followed, StoreError> {
+        self.spoilt_follow(filter, from).await
+    }
+
+    async fn resolve(&self, op: OpId, mut request: ResolveRequest) -> Result<Resolved, StoreError> {
+        let op = if self.mistake == Mistake::IgnoresOps { self.other_op() } else { op };
+        match (self.mistake, &mut request.decision) {
+            (Mistake::KeepsWhatIsAccepted, decision @ Decision::Accept { .. })
+            | (Mistake::KeepsWhatShouldEnter, decision @ Decision::As(_)) => *decision = Decision::Keep,
+            (Mistake::AlwaysRunsAgain, Decision::Accept { run }) => *run = true,
+            _ => {}
+        }
+        let asked = request.clone();
+        let error = match self.model.resolve(op, request.clone()).await {
+            Ok(resolved) => return Ok(resolved),
+            Err(error) => error,
+        };
+        match (self.mistake, error.code) {
+            (Mistake::TakesTheFirstConflict, "conflict_not_named") => {
+                self.model.resolve(op, ResolveRequest { conflicts: vec![1], ..request }).await
+            }
+            (Mistake::DecidesWhatItCan, "conflict_unknown") => {
+                request.conflicts.truncate(1);
+                self.model.resolve(op, request).await
+            }
+            (Mistake::SaysDuplicateToAnyId, "id_taken") => {
+                let kept = self.model.resolve(op, ResolveRequest { decision: Decision::Keep, ..request }).await?;
+                Ok(Resolved { entered: Some((Verdict::Duplicate, asked.event)), ..kept })
+            }
+            (Mistake::DecidesAgain, "conflict_decided") => Ok(Resolved {
+                decided_at: self.clock.now(),
+                conflicts: asked.conflicts,
+                revision: 1,
+                state: JobState::Pending,
+                run: 1,
+                rerun: false,
+                entered: None,
+            }),
+            _ => Err(error),
+        }
+    }
+
+    async fn prune(&self, op: OpId, request: PruneRequest) -> Result<Pruned, StoreError> {
+        let op = if self.mistake == Mistake::IgnoresOps { self.other_op() } else { op };
+        let pruned = self.early(async || self.model.prune(op, request).await).await?;
+        self.own.lock().unwrap().pruned += pruned.deliveries as i64;
+        Ok(pruned)
+    }
+
+    async fn prunable(&self, request: PruneRequest) -> Result<Pruned, StoreError> {
+        if self.mistake == Mistake::PrunesWaitingJobs {
+            for job in self.model.jobs(Filter::default(), every_job()).await?.jobs {
+                let _ = self.memory.set_job(job.event, JobState::Done, job.received_at);
+            }
+        }
+        let found = self.early(async || self.model.prunable(request.clone()).await).await?;
+        match self.mistake {
+            Mistake::PrunesNothing => return Ok(Pruned { next: found.next, ..Pruned::default() }),
+            Mistake::PrunesWhereItLooks => return self.model.prune(self.other_op(), request).await,
+            Mistake::PrunesOnce
+                if found.events > 0 && std::mem::replace(&mut self.own.lock().unwrap().pruned_once, true) =>
+            {
+                return Ok(Pruned { next: found.next, ..Pruned::default() });
+            }
+            _ => {}
+        }
+        Ok(found)
+    }
+
+    async fn erase(&self, op: OpId, request: EraseRequest) -> Result<Option<Erased>, StoreError> {
+        let op = if self.mistake == Mistake::IgnoresOps { self.other_op() } else { op };
+        let found = || self.model.find_events(Some(request.source.clone()), request.id.clone());
+        match self.mistake {
+            Mistake::ErasesNothing => {
+                let erased = |event: &EventHistory| Erased {
+                    event: event.job.event,
+                    erased_at: self.clock.now(),
+                    cancelled: true,
+                    gone: true,
+                    next: None,
+                };
+                return Ok(found().await?.first().map(erased));
+            }
+            Mistake::ErasesWhatRuns => {
+                for event in found().await?.iter().filter(|event| event.job.state == JobState::Running) {
+                    let _ = self.memory.set_job(event.job.event, JobState::Pending, event.job.received_at);
+                }
+            }
+            _ => {}
+        }
+        let mut erased = self.model.erase(op, request).await?;
+        if self.mistake == Mistake::ErasesNewlyEachTime {
+            erased = erased.map(|erased| Erased { erased_at: self.clock.now(), ..erased });
+        }
+        Ok(erased)
+    }
+}
+
+impl Wrong {
+    async fn is_decided(&self, event: Option<EventNumber>, conflict: Option<u32>) -> Result<bool, StoreError> {
+        let (Some(event), Some(conflict)) = (event, conflict) else { return Ok(false) };
+        let jobs = self.model.jobs(Filter::default(), every_job()).await?.jobs;
+        let Some(job) = jobs.into_iter().find(|job| job.event == event) else { return Ok(false) };
+        let found = self.model.find_events(Some(job.source), job.id).await?;
+        let conflicts = found.into_iter().flat_map(|event| event.conflicts);
+        Ok(conflicts.into_iter().any(|one| one.number == conflict && !one.decisions.is_empty()))
+    }
+
+    /// What stands in the place of an erased id is taken for an id.
+    async fn find_by_hash(&self, source: Option<Source>, id: String) -> Result<Vec<EventHistory>, StoreError> {
+        let mut found = self.model.find_events(source, id.clone()).await?;
+        let jobs = self.model.jobs(Filter::default(), every_job()).await?.jobs;
+        if let (true, Some(job)) = (found.is_empty(), jobs.into_iter().find(|job| job.id == id)) {
+            // Any event tells that something was found.
+            let template = self.model.find_events(None, "ana".to_owned()).await?;
+            found.extend(template.into_iter().map(|event| EventHistory { job: job.clone(), ..event }));
+        }
+        Ok(found)
+    }
+
+    /// Runs it as if a week had passed.
+    async fn early<T>(&self, call: impl AsyncFnOnce() -> T) -> T {
+        let week = if self.mistake == Mistake::PrunesAWeekEarly { 7 * 86_400_000_000 } else { 0 };
+        self.clock.advance(week);
+        let answer = call().await;
+        self.clock.advance(-week);
+        answer
     }
 }

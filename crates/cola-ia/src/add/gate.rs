@@ -11,18 +11,20 @@ use cola_ia_store::sqlite::{Opened, Options, SqliteStore};
 
 use pollster::block_on;
 
+use crate::cli::add::Foretold;
+
 /// The answers to a batch, in its order.
 pub(super) enum Answers {
     /// What the store says and has recorded.
     Receipts(Vec<Receipt>),
     /// What it would say.
-    Verdicts(Vec<Verdict>),
+    Foretold(Vec<Foretold>),
 }
 
 /// Where the batches go.
 pub(super) enum Gate {
-    Store(SqliteStore),
-    DryRun(DryRun),
+    Store(Box<SqliteStore>),
+    DryRun(Box<DryRun>),
 }
 
 impl Gate {
@@ -34,7 +36,7 @@ impl Gate {
                 let accepted = block_on(store.accept(op, Arc::clone(batch)))?;
                 Ok(Answers::Receipts(accepted.receipts))
             }
-            Self::DryRun(dry_run) => dry_run.judge(batch).map(Answers::Verdicts),
+            Self::DryRun(dry_run) => dry_run.judge(batch).map(Answers::Foretold),
         }
     }
 }
@@ -74,7 +76,7 @@ impl DryRun {
         Ok((Self { real, scratch, _folder: folder }, opened))
     }
 
-    fn judge(&self, batch: &Arc<Vec<Intake>>) -> Result<Vec<Verdict>, StoreError> {
+    fn judge(&self, batch: &Arc<Vec<Intake>>) -> Result<Vec<Foretold>, StoreError> {
         let known = match &self.real {
             Some(real) => block_on(real.preview(Arc::clone(batch)))?,
             None => vec![Preview::Unknown; batch.len()],
@@ -89,10 +91,12 @@ impl DryRun {
         let mut judged = block_on(self.scratch.accept(op, Arc::new(unknown)))?.receipts.into_iter();
         Ok(known
             .into_iter()
-            .map(|preview| match preview {
-                Preview::Known(verdict) => verdict,
+            .map(|preview| Foretold {
                 // One receipt for each unknown member, in the same order.
-                Preview::Unknown => judged.next().map_or(Verdict::Invalid, |receipt| receipt.verdict),
+                verdict: preview
+                    .verdict()
+                    .unwrap_or_else(|| judged.next().map_or(Verdict::Invalid, |receipt| receipt.verdict)),
+                decided: preview == Preview::Decided,
             })
             .collect())
     }

@@ -77,10 +77,10 @@ pub fn run(session: &Session, options: &AddOptions, settings: &Settings) -> Resu
 fn open(options: &AddOptions, settings: &Settings, store: &Options) -> Result<(Gate, Opened), StoreError> {
     if options.dry_run {
         let (dry_run, opened) = DryRun::open(&settings.db, store)?;
-        return Ok((Gate::DryRun(dry_run), opened));
+        return Ok((Gate::DryRun(Box::new(dry_run)), opened));
     }
     let (store, opened) = SqliteStore::open(&settings.db, store)?;
-    Ok((Gate::Store(store), opened))
+    Ok((Gate::Store(Box::new(store)), opened))
 }
 
 /// Commits and answers until the queue ends.
@@ -146,17 +146,17 @@ impl<'a> Answered<'a> {
         for (index, intake) in batch.iter().enumerate() {
             match intake {
                 Intake::Delivery(delivery) => {
-                    let verdict = match answers {
+                    let (verdict, decided) = match answers {
                         Answers::Receipts(receipts) => {
                             push_answer(&mut self.out, lang, json, delivery, &receipts[index]);
-                            receipts[index].verdict
+                            (receipts[index].verdict, receipts[index].decided)
                         }
-                        Answers::Verdicts(verdicts) => {
-                            push_preview(&mut self.out, lang, json, delivery, verdicts[index]);
-                            verdicts[index]
+                        Answers::Foretold(answers) => {
+                            push_preview(&mut self.out, lang, json, delivery, answers[index]);
+                            (answers[index].verdict, answers[index].decided)
                         }
                     };
-                    self.tally.delivery(delivery, verdict);
+                    self.tally.delivery(delivery, verdict, decided);
                 }
                 Intake::Refusal(refusal) => {
                     push_refusal(&mut self.out, json, refusal);

@@ -67,12 +67,21 @@ pub fn push_answer(out: &mut String, lang: &Lang, json: bool, delivery: &Deliver
 }
 
 /// Adds what the answer would be, for a dry run: the same line, in JSON without numbers.
-pub fn push_preview(out: &mut String, lang: &Lang, json: bool, delivery: &Delivery, verdict: Verdict) {
+pub fn push_preview(out: &mut String, lang: &Lang, json: bool, delivery: &Delivery, answer: Foretold) {
     if json {
-        push_json(out, &Entered::preview(delivery, verdict));
+        push_json(out, &Entered::preview(delivery, answer.verdict, answer.decided));
     } else {
-        push_words(out, lang, delivery, verdict);
+        push_words(out, lang, delivery, answer.verdict);
     }
+}
+
+/// What the gate would say.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Foretold {
+    /// Its verdict.
+    pub verdict: Verdict,
+    /// A conflict that a person has decided to leave one: no alarm.
+    pub decided: bool,
 }
 
 /// Adds a refusal to what goes to stdout. In people's form that is nothing: there is no id to answer to, and stderr gets
@@ -133,8 +142,10 @@ pub struct Tally {
     pub new: u64,
     /// Same identity, same content.
     pub duplicates: u64,
-    /// Same identity, other content.
+    /// Same identity, other content, and nobody has decided about it: alarms.
     pub conflicts: u64,
+    /// Same identity, a content that a person has decided to leave a conflict.
+    pub decided: u64,
     /// Refused.
     pub refused: u64,
     /// Of these, refused as lines and not as an input as a whole: only they can be kept.
@@ -156,8 +167,12 @@ impl Tally {
         }
     }
 
-    /// Counts the verdict of one delivery.
-    pub fn delivery(&mut self, delivery: &Delivery, verdict: Verdict) {
+    /// Counts the verdict of one delivery. `decided`: the conflict is no alarm.
+    pub fn delivery(&mut self, delivery: &Delivery, verdict: Verdict, decided: bool) {
+        if decided {
+            self.decided += 1;
+            return;
+        }
         self.count(verdict, 1);
         if verdict == Verdict::Conflict && self.first_conflict.is_none() {
             self.first_conflict = Some((delivery.source.clone(), delivery.id.as_str().to_owned()));
@@ -180,6 +195,7 @@ impl Tally {
         for (key, count) in [
             ("add-summary-duplicates", self.duplicates),
             ("add-summary-conflicts", self.conflicts),
+            ("add-summary-decided", self.decided),
             ("add-summary-refused", self.refused),
             ("add-summary-unfinished", self.unfinished),
         ] {

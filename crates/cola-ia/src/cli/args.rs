@@ -8,20 +8,32 @@ use std::path::PathBuf;
 use clap::builder::{StyledStr, Styles};
 use clap::{Arg, ArgAction, ArgMatches, Command as Clap, value_parser};
 use clap_complete::Shell;
-use cola_ia_core::event::Source;
+use cola_ia_core::age::parse_age;
+use cola_ia_core::clock::{Clock as _, SystemClock};
+use cola_ia_core::event::{EventId, Source};
+use cola_ia_core::filter::{Filter, Key};
 use cola_ia_core::intake::EventNumber;
-use cola_ia_core::job::JobState;
-use cola_ia_core::store::{JobFilter, PageRequest};
+use cola_ia_core::store::{Cursor, Decision, PageRequest};
 use cola_ia_core::verdict::Verdict;
 
 use super::Problem;
 use super::add::{AddOptions, Input};
+use super::conflicts::{self, ConflictsOptions};
+use super::deliveries;
+use super::erase::EraseOptions;
+use super::errors_list::{self, ErrorsOptions, Kind};
 use super::export::ExportOptions;
+use super::filter::{self, Flag};
 use super::import::ImportOptions;
-use super::jobs::JobsOptions;
+use super::jobs::{self, JobsOptions};
+use super::list::ListOptions;
+use super::prune::PruneOptions;
+use super::resolve::ResolveOptions;
 use super::show::ShowOptions;
+use super::stats::{self, StatsOptions};
+use super::tail::TailOptions;
 use crate::config::{Flags, nearest};
-use crate::lang::{Lang, Language, Message, state_from_word, state_word, verdict_word};
+use crate::lang::{Lang, Language, Message, verdict_word};
 use crate::print::ColourChoice;
 
 /// What a person asked for.
@@ -48,6 +60,22 @@ pub enum Command {
     Jobs(JobsOptions),
     /// `show`
     Show(ShowOptions),
+    /// `stats`
+    Stats(StatsOptions),
+    /// `deliveries`
+    Deliveries(ListOptions),
+    /// `conflicts`
+    Conflicts(ConflictsOptions),
+    /// `errors`
+    Errors(ErrorsOptions),
+    /// `tail`
+    Tail(TailOptions),
+    /// `resolve`
+    Resolve(ResolveOptions),
+    /// `prune`
+    Prune(PruneOptions),
+    /// `erase`
+    Erase(EraseOptions),
     /// `export`
     Export(ExportOptions),
     /// `import`
@@ -83,9 +111,11 @@ pub enum ManOptions {
     Folder(PathBuf),
 }
 
-/// Jobs on a page where nothing else is said.
+/// Items on a page where nothing else is said.
 const PAGE_DEFAULT: u32 = 50;
-/// The most jobs on a page.
+/// The latest deliveries with which `tail` begins where nothing else is said.
+const LATEST_DEFAULT: u32 = 10;
+/// The most items on a page.
 const PAGE_MAX: u32 = 1_000;
 /// General options stand below those of the command, in one order everywhere.
 const GENERAL_ORDER: usize = 900;
@@ -104,6 +134,14 @@ pub fn command(lang: &Lang) -> Clap {
         .subcommand(make.add())
         .subcommand(make.jobs())
         .subcommand(make.show())
+        .subcommand(make.stats())
+        .subcommand(make.list("deliveries", &deliveries::KEYS))
+        .subcommand(make.list("conflicts", &conflicts::KEYS).arg(make.flag("diff")))
+        .subcommand(make.list("errors", &errors_list::KEYS).arg(make.option("kind", "value-kind")))
+        .subcommand(make.tail())
+        .subcommand(make.resolve())
+        .subcommand(make.prune())
+        .subcommand(make.erase())
         .subcommand(make.export())
         .subcommand(make.import())
         .subcommand(make.config())
@@ -225,17 +263,57 @@ impl Make<'_> {
 
     fn jobs(&self) -> Clap {
         self.command("jobs", "jobs")
-            .arg(self.option("state", "value-state").action(ArgAction::Append))
-            .arg(self.option("source", "value-source").help(self.t("arg-source-filter")))
+            .args(self.filter(&jobs::KEYS))
             .arg(self.option("limit", "value-number"))
             .arg(self.option("after", "value-number"))
             .arg(self.flag("json"))
     }
 
+    /// A list that is filtered by these keys and paged by place.
+    fn list(&self, name: &'static str, taken: &[Key]) -> Clap {
+        self.command(name, name)
+            .args(self.filter(taken))
+            .arg(self.option("limit", "value-number"))
+            .arg(self.option("after", "value-place").help(self.t("arg-after-place")))
+            .arg(self.flag("json"))
+    }
+
+    fn tail(&self) -> Clap {
+        self.command("tail", "tail")
+            .args(self.filter(&deliveries::KEYS))
+            .arg(self.option("latest", "value-number").short('n'))
+            .arg(self.flag("json"))
+    }
+
+    /// The flags of the keys that a list takes, and `--filter`.
+    fn filter(&self, taken: &[Key]) -> Vec<Arg> {
+        let mut args: Vec<Arg> = Vec::new();
+        for key in taken {
+            let value = match key {
+                Key::Source => "value-source",
+                Key::State => "value-state",
+                Key::Verdict => "value-verdict",
+                Key::Type => "value-type",
+                Key::Since | Key::Until | Key::Undecided | Key::Reason => "value-moment",
+            };
+            match filter::flag_of(*key) {
+                Flag::Values => args.push(self.option(key.as_str(), value).action(ArgAction::Append)),
+                Flag::Yes => args.push(self.flag(key.as_str())),
+                Flag::None => {}
+            }
+        }
+        let of_source = |arg: Arg| {
+            let help = self.t("arg-source-filter");
+            if arg.get_id() == "source" { arg.help(help) } else { arg }
+        };
+        args.push(self.option("filter", "value-filter").action(ArgAction::Append));
+        args.into_iter().map(of_source).collect()
+    }
+
     fn show(&self) -> Clap {
         self.command("show", "show")
             .arg(self.positional("id", "value-id").required(true))
-            .arg(self.option("source", "value-source").help(self.t("arg-source-filter")))
+            .arg(self.option("source", "value-source").help(self.t("arg-source-only")))
             .arg(self.flag("json"))
     }
 
@@ -250,6 +328,39 @@ impl Make<'_> {
             .arg(self.positional("export", "value-file").required(true))
             .arg(self.flag("json"))
             .arg(self.flag("no-progress").help(self.t("arg-no-bar")))
+    }
+
+    fn resolve(&self) -> Clap {
+        self.command("resolve", "resolve")
+            .arg(self.positional("id", "value-id").required(true))
+            .arg(self.option("source", "value-source").help(self.t("arg-source-filter")))
+            .arg(self.option("conflict", "value-number").action(ArgAction::Append))
+            .arg(self.flag("keep"))
+            .arg(self.flag("accept"))
+            .arg(self.flag("run"))
+            .arg(self.option("as", "value-id"))
+            .arg(self.option("note", "value-text"))
+            .arg(self.flag("json"))
+    }
+
+    fn prune(&self) -> Clap {
+        self.command("prune", "prune")
+            .arg(self.option("older-than", "value-age"))
+            .arg(self.flag("dry-run").help(self.t("arg-prune-dry-run")))
+            .arg(self.flag("shrink"))
+            .arg(self.flag("json"))
+    }
+
+    fn erase(&self) -> Clap {
+        self.command("erase", "erase")
+            .arg(self.positional("id", "value-id").required(true))
+            .arg(self.option("source", "value-source").help(self.t("arg-source-filter")))
+            .arg(self.flag("yes"))
+            .arg(self.flag("json"))
+    }
+
+    fn stats(&self) -> Clap {
+        self.command("stats", "stats").args(self.filter(&stats::KEYS)).arg(self.flag("json"))
     }
 
     fn config(&self) -> Clap {
@@ -362,6 +473,22 @@ fn read(matches: &ArgMatches) -> Result<Invocation, Problem> {
             json: matches.get_flag("json"),
             progress: !matches.get_flag("no-progress"),
         }),
+        "stats" => Command::Stats(read_stats(matches)?),
+        "deliveries" => Command::Deliveries(read_list(matches, deliveries_filter(matches)?)?),
+        "conflicts" => Command::Conflicts(ConflictsOptions {
+            list: read_list(matches, filter::read(matches, &conflicts::KEYS, SystemClock.now())?)?,
+            diff: matches.get_flag("diff"),
+        }),
+        "errors" => Command::Errors(read_errors(matches)?),
+        "tail" => Command::Tail(read_tail(matches)?),
+        "resolve" => Command::Resolve(read_resolve(matches)?),
+        "prune" => Command::Prune(read_prune(matches)?),
+        "erase" => Command::Erase(EraseOptions {
+            id: text(matches, "id")?.unwrap_or_default().to_owned(),
+            source: source(matches)?,
+            yes: matches.get_flag("yes"),
+            json: matches.get_flag("json"),
+        }),
         "config" => match matches.subcommand() {
             Some(("show", matches)) => {
                 Command::ConfigShow { origin: matches.get_flag("origin"), json: matches.get_flag("json") }
@@ -413,32 +540,107 @@ fn read_add(matches: &ArgMatches) -> Result<AddOptions, Problem> {
 }
 
 fn read_jobs(matches: &ArgMatches) -> Result<JobsOptions, Problem> {
-    let mut states: Vec<JobState> = Vec::new();
-    for word in matches.get_many::<OsString>("state").into_iter().flatten() {
-        let word = utf8("--state", word)?;
-        let state = state_from_word(word).ok_or_else(|| {
-            let known: Vec<&str> = Language::ALL
-                .iter()
-                .flat_map(|language| JobState::ALL.map(|state| state_word(*language, state)))
-                .collect();
-            unknown_word("--state", word, &known)
-        })?;
-        if !states.contains(&state) {
-            states.push(state);
-        }
-    }
+    let filter = filter::read(matches, &jobs::KEYS, SystemClock.now())?;
     let limit = number(matches, "limit", u64::from(PAGE_MAX))?.map_or(PAGE_DEFAULT, |limit| limit as u32);
     let below = number(matches, "after", i64::MAX as u64)?.map(|number| EventNumber(number as i64));
-    Ok(JobsOptions {
-        filter: JobFilter { source: source(matches)?, states },
-        page: PageRequest { below, limit },
+    Ok(JobsOptions { filter, page: PageRequest { below, limit }, json: matches.get_flag("json") })
+}
+
+fn deliveries_filter(matches: &ArgMatches) -> Result<Filter, Problem> {
+    filter::read_with_codes(matches, &deliveries::KEYS, SystemClock.now())
+}
+
+fn read_list(matches: &ArgMatches, filter: Filter) -> Result<ListOptions, Problem> {
+    Ok(ListOptions {
+        filter,
+        after: text(matches, "after")?.map(|place| Cursor(place.to_owned())),
+        limit: number(matches, "limit", u64::from(PAGE_MAX))?.map_or(PAGE_DEFAULT, |limit| limit as u32),
         json: matches.get_flag("json"),
     })
+}
+
+fn read_errors(matches: &ArgMatches) -> Result<ErrorsOptions, Problem> {
+    let kind = match text(matches, "kind")? {
+        Some(word) => {
+            let known = Language::ALL.map(|language| Kind::ALL.map(|kind| kind.word(language))).concat();
+            Some(Kind::from_word(word).ok_or_else(|| unknown_word("--kind", word, &known))?)
+        }
+        None => None,
+    };
+    let read = if kind == Some(Kind::Intake) { filter::read_with_codes } else { filter::read };
+    let filter = read(matches, &errors_list::KEYS, SystemClock.now())?;
+    Ok(ErrorsOptions { list: read_list(matches, filter)?, kind })
+}
+
+fn read_tail(matches: &ArgMatches) -> Result<TailOptions, Problem> {
+    let latest = match text(matches, "latest")? {
+        Some("0") => 0,
+        _ => number(matches, "latest", u64::from(PAGE_MAX))?.map_or(LATEST_DEFAULT, |count| count as u32),
+    };
+    Ok(TailOptions { filter: deliveries_filter(matches)?, latest, json: matches.get_flag("json") })
 }
 
 fn read_show(matches: &ArgMatches) -> Result<ShowOptions, Problem> {
     let id = text(matches, "id")?.unwrap_or_default().to_owned();
     Ok(ShowOptions { id, source: source(matches)?, json: matches.get_flag("json") })
+}
+
+fn read_resolve(matches: &ArgMatches) -> Result<ResolveOptions, Problem> {
+    let mut conflicts = Vec::new();
+    for word in matches.get_many::<OsString>("conflict").into_iter().flatten() {
+        let word = utf8("--conflict", word)?;
+        conflicts.push(in_range("conflict", word, u64::from(u32::MAX))? as u32);
+    }
+    let run = matches.get_flag("run");
+    let other = text(matches, "as")?;
+    let decision = match (matches.get_flag("keep"), matches.get_flag("accept"), other) {
+        (true, false, None) => Decision::Keep,
+        (false, true, None) => Decision::Accept { run },
+        (false, false, Some(other)) => Decision::As(EventId::new(other).map_err(|code| {
+            let fault = Message::new(format!("refusal-{}", code.as_str()));
+            Problem::usage(Message::new("setting-value").with("place", "--as").message("fault", fault))
+        })?),
+        (false, false, None) => {
+            return Err(Problem::usage(Message::new("usage-resolve-how")).hint(Message::new("usage-resolve-how-hint")));
+        }
+        _ => return Err(Problem::usage(Message::new("usage-resolve-one"))),
+    };
+    if run && !matches!(decision, Decision::Accept { .. }) {
+        return Err(Problem::usage(Message::new("usage-resolve-run")));
+    }
+    if matches!(decision, Decision::As(_)) && conflicts.len() > 1 {
+        return Err(Problem::usage(Message::new("usage-resolve-as-one")));
+    }
+    Ok(ResolveOptions {
+        id: text(matches, "id")?.unwrap_or_default().to_owned(),
+        source: source(matches)?,
+        conflicts,
+        decision,
+        note: text(matches, "note")?.map(str::to_owned),
+        json: matches.get_flag("json"),
+    })
+}
+
+fn read_prune(matches: &ArgMatches) -> Result<PruneOptions, Problem> {
+    let older_than = match text(matches, "older-than")? {
+        None => None,
+        Some(word) => Some(parse_age(word).ok_or_else(|| {
+            let fault = Message::new("fault-not-age").with("value", word);
+            Problem::usage(Message::new("setting-value").with("place", "--older-than").message("fault", fault))
+                .hint(Message::new("fault-not-age-hint"))
+        })?),
+    };
+    let (dry_run, shrink) = (matches.get_flag("dry-run"), matches.get_flag("shrink"));
+    if dry_run && shrink {
+        return Err(Problem::usage(Message::new("usage-prune-shrink")));
+    }
+    Ok(PruneOptions { older_than, dry_run, shrink, json: matches.get_flag("json") })
+}
+
+fn read_stats(matches: &ArgMatches) -> Result<StatsOptions, Problem> {
+    let now = SystemClock.now();
+    let filter = stats::with_start(filter::read(matches, &stats::KEYS, now)?, now);
+    Ok(StatsOptions { filter, json: matches.get_flag("json") })
 }
 
 fn read_shell(matches: &ArgMatches) -> Result<Shell, Problem> {
@@ -461,9 +663,12 @@ fn source(matches: &ArgMatches) -> Result<Option<Source>, Problem> {
 
 /// A whole number from 1 to `max`.
 fn number(matches: &ArgMatches, name: &'static str, max: u64) -> Result<Option<u64>, Problem> {
-    let Some(word) = text(matches, name)? else { return Ok(None) };
+    text(matches, name)?.map(|word| in_range(name, word, max)).transpose()
+}
+
+fn in_range(name: &str, word: &str, max: u64) -> Result<u64, Problem> {
     match word.parse::<u64>() {
-        Ok(number) if (1..=max).contains(&number) => Ok(Some(number)),
+        Ok(number) if (1..=max).contains(&number) => Ok(number),
         _ => Err(Problem::usage(
             Message::new("usage-not-a-number").with("option", format!("--{name}")).with("value", word).with("max", max),
         )),

@@ -60,7 +60,7 @@ fn json_line(resolved: &Resolved) -> SettingLine<'_, serde_json::Value> {
         V::Path(path) => redact_url(&path.to_string_lossy()).into(),
         V::Source(source) => source.as_str().into(),
         V::Bytes(bytes) => (*bytes).into(),
-        V::Duration(_) => crate::config::toml_literal(&resolved.value).trim_matches('"').into(),
+        V::Duration(_) | V::Age(_) => crate::config::toml_literal(&resolved.value).trim_matches('"').into(),
         V::Bool(value) => (*value).into(),
     };
     let (origin, place, line) = match &resolved.origin {

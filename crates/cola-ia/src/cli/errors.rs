@@ -24,7 +24,7 @@ const fn code(code: &'static str, facts: &'static [&'static str]) -> StoreCode {
 
 /// Every code that a store may answer with. Each has a sentence `store-CODE` in the catalogues and, where there is something
 /// to do, `store-CODE-hint`.
-pub const STORE_CODES: [StoreCode; 24] = [
+pub const STORE_CODES: [StoreCode; 36] = [
     code("store_missing", &["path"]),
     code("store_parent_missing", &["path"]),
     code("store_not_writable", &["path", "cause"]),
@@ -44,9 +44,21 @@ pub const STORE_CODES: [StoreCode; 24] = [
     code("store_article", &["path"]),
     code("takeover_refused", &["path", "cause"]),
     code("op_reused", &[]),
+    code("op_expired", &[]),
+    code("event_unknown", &["event"]),
+    code("conflict_unknown", &["conflict"]),
+    code("conflict_not_named", &[]),
+    code("conflict_decided", &["conflict", "decision"]),
+    code("content_gone", &["conflict"]),
+    code("id_taken", &["source", "id"]),
+    code("effects_open", &[]),
+    code("resolve_too_many", &["limit"]),
+    code("note_too_long", &["limit"]),
+    code("job_running", &[]),
     code("batch_too_long", &[]),
     code("import_other_namespace", &["path"]),
     code("import_out_of_order", &[]),
+    code("cursor_unknown", &["cursor"]),
     code("interrupted", &[]),
     code("store_closed", &[]),
 ];
@@ -54,7 +66,12 @@ pub const STORE_CODES: [StoreCode; 24] = [
 impl Problem {
     /// The sentence for a store's error, with the facts it carries. A fact that is missing is shown as `?`.
     pub fn from_store(error: &StoreError) -> Self {
-        let exit = if error.code == "interrupted" { Exit::Interrupted } else { Exit::Failed };
+        let exit = match error.code {
+            "interrupted" => Exit::Interrupted,
+            // Whoever made the place up has made a mistake in the command.
+            "cursor_unknown" => Exit::Usage,
+            _ => Exit::Failed,
+        };
         let Some(known) = STORE_CODES.iter().find(|known| known.code == error.code) else {
             return Self::new(exit, Message::new("store-unknown").with("code", error.code).with("facts", error));
         };

@@ -1,9 +1,11 @@
 //! `jobs`: what was asked for, and the list.
 
 use cola_ia_core::clock::Timestamp;
+use cola_ia_core::filter::{Filter, Key};
 use cola_ia_core::job::JobState;
-use cola_ia_core::store::{JobFilter, JobPage, PageRequest};
+use cola_ia_core::store::{JobPage, PageRequest, Store, StoreError};
 use cola_ia_wire::Job;
+use pollster::block_on;
 
 use super::add::push_json;
 use crate::lang::{Lang, Message};
@@ -12,12 +14,32 @@ use crate::print::{Paint, id_on_a_line};
 /// The options of `jobs`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct JobsOptions {
-    /// `--state`, `--source`
-    pub filter: JobFilter,
+    /// `--filter`, `--state`, `--source`, …
+    pub filter: Filter,
     /// `--limit`, `--after`
     pub page: PageRequest,
     /// `--json`
     pub json: bool,
+}
+
+/// What the list of jobs can be asked for.
+pub const KEYS: [Key; 6] = [Key::Source, Key::State, Key::Type, Key::Since, Key::Until, Key::Reason];
+
+/// The page that was asked for, as full as there are jobs: the store looks at a bounded number of them a call.
+///
+/// # Errors
+/// The store's.
+pub fn gather(store: &dyn Store, options: &JobsOptions) -> Result<JobPage, StoreError> {
+    let mut page = JobPage { jobs: Vec::new(), next: options.page.below };
+    loop {
+        let limit = options.page.limit - page.jobs.len() as u32;
+        let more = block_on(store.jobs(options.filter.clone(), PageRequest { below: page.next, limit }))?;
+        page.jobs.extend(more.jobs);
+        page.next = more.next;
+        if page.next.is_none() || page.jobs.len() >= options.page.limit as usize {
+            return Ok(page);
+        }
+    }
 }
 
 /// One [`Job`] a line.
@@ -99,8 +121,8 @@ pub fn next_page(page: &JobPage) -> Message {
 
 /// For stderr: that there is nothing. `source_known`: some event has come, of the source that was asked for if one was.
 pub fn nothing(options: &JobsOptions, source_known: bool) -> Message {
-    match &options.filter.source {
-        Some(source) if !source_known => Message::new("jobs-no-source").with("source", source),
+    match &options.filter.sources[..] {
+        [source] if !source_known => Message::new("jobs-no-source").with("source", source),
         _ => Message::new("jobs-none"),
     }
 }

@@ -5,31 +5,43 @@
 pub mod add;
 pub mod args;
 pub mod config;
+pub mod conflicts;
+pub mod deliveries;
+pub mod erase;
 pub mod errors;
+pub mod errors_list;
 mod exit;
 pub mod export;
+mod filter;
 pub mod id;
 pub mod import;
 pub mod init;
 pub mod jobs;
+pub mod list;
 pub mod man;
 pub mod paste;
 mod problem;
+pub mod prune;
+pub mod resolve;
 mod session;
 pub mod show;
+pub mod stats;
+pub mod tail;
 mod usage;
+mod why;
 
 use std::ffi::OsString;
 use std::io::Write as _;
 
 use clap::builder::StyledStr;
-use cola_ia_core::clock::{SystemClock, SystemEntropy};
+use cola_ia_core::clock::{Clock as _, SystemClock, SystemEntropy};
 
 pub use exit::Exit;
 pub use problem::Problem;
 pub use session::Session;
 
-use cola_ia_core::store::{JobFilter, PageRequest, Store as _};
+use cola_ia_core::filter::Filter;
+use cola_ia_core::store::{PageRequest, Store as _};
 use pollster::block_on;
 
 use crate::add::run as add_command;
@@ -87,8 +99,7 @@ fn dispatch(session: &Session, invocation: &Invocation) -> Result<Exit, Problem>
         Command::Add(options) => add_command(session, options, &load(NamedFile::MustExist)?),
         Command::Jobs(options) => {
             let store = store::view(&load(NamedFile::MustExist)?)?;
-            let page = block_on(store.jobs(options.filter.clone(), options.page))
-                .map_err(|error| Problem::from_store(&error))?;
+            let page = jobs::gather(&store, options).map_err(|error| Problem::from_store(&error))?;
             let text = if options.json {
                 jobs::as_json(&page)
             } else {
@@ -98,7 +109,7 @@ fn dispatch(session: &Session, invocation: &Invocation) -> Result<Exit, Problem>
             if page.next.is_some() {
                 session.hint(&jobs::next_page(&page));
             } else if page.jobs.is_empty() {
-                let of_source = JobFilter { states: Vec::new(), ..options.filter.clone() };
+                let of_source = Filter { sources: options.filter.sources.clone(), ..Filter::default() };
                 let any = block_on(store.jobs(of_source, PageRequest { below: None, limit: 1 }))
                     .map_err(|error| Problem::from_store(&error))?;
                 session.note(&jobs::nothing(options, !any.jobs.is_empty()));
@@ -110,20 +121,36 @@ fn dispatch(session: &Session, invocation: &Invocation) -> Result<Exit, Problem>
             let events = block_on(store.find_events(options.source.clone(), options.id.clone()))
                 .map_err(|error| Problem::from_store(&error))?;
             if events.is_empty() {
-                let elsewhere = match options.source {
-                    Some(_) => block_on(store.find_events(None, options.id.clone()))
-                        .map_err(|error| Problem::from_store(&error))?,
-                    None => Vec::new(),
-                };
-                return Err(options.not_found(&elsewhere));
+                return Err(show::not_found(&store, options.source.as_ref(), &options.id)?);
             }
             let text = if options.json {
                 show::as_json(&events)
             } else {
-                show::as_story(&session.lang, &events, session.colour.stdout)
+                show::as_story(&session.lang, &events, SystemClock.now(), session.colour.stdout)
             };
             print(&text)
         }
+        Command::Stats(options) => {
+            let store = store::view(&load(NamedFile::MustExist)?)?;
+            let stats = block_on(store.stats(options.filter.clone())).map_err(|error| Problem::from_store(&error))?;
+            if options.json {
+                return print(&stats::as_json(&stats));
+            }
+            print(&stats::as_tables(&session.lang, &stats, session.colour.stdout))?;
+            stats::explain(session, options, &stats);
+            Ok(Exit::Done)
+        }
+        Command::Deliveries(options) => deliveries::run(session, options, &store::view(&load(NamedFile::MustExist)?)?),
+        Command::Conflicts(options) => conflicts::run(session, options, &store::view(&load(NamedFile::MustExist)?)?),
+        Command::Errors(options) => {
+            let settings = load(NamedFile::MustExist)?;
+            let bounds = errors::Bounds { line: settings.max_line_bytes, text: settings.max_text_bytes };
+            errors_list::run(session, options, &store::view(&settings)?, bounds)
+        }
+        Command::Tail(options) => tail::run(session, options, &load(NamedFile::MustExist)?),
+        Command::Resolve(options) => resolve::run(session, options, &load(NamedFile::MustExist)?),
+        Command::Prune(options) => prune::run(session, *options, &load(NamedFile::MustExist)?),
+        Command::Erase(options) => erase::run(session, options, &load(NamedFile::MustExist)?),
         Command::Export(options) => export::run(session, options, &load(NamedFile::MustExist)?),
         Command::Import(options) => import_command(session, options, &load(NamedFile::MustExist)?),
         Command::ConfigShow { origin, json } => {

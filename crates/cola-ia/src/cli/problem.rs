@@ -45,6 +45,11 @@ impl Problem {
         self
     }
 
+    /// What stopped it.
+    pub const fn message(&self) -> &Message {
+        &self.message
+    }
+
     /// How the command ends.
     pub const fn exit(&self) -> Exit {
         self.exit

@@ -4,14 +4,18 @@ use std::fmt::Write as _;
 
 use cola_ia_core::clock::Timestamp;
 use cola_ia_core::event::{EventType, Source};
-use cola_ia_core::store::{ConflictView, DeliveryView, EventHistory};
+use cola_ia_core::store::{
+    AttemptView, ConflictView, DecisionKind, DecisionView, EffectView, EventHistory, RevisionView, Store,
+};
+use cola_ia_core::verdict::Verdict;
 use cola_ia_wire::Event;
+use pollster::block_on;
 
 use super::add::push_json;
-use super::jobs::paint_of;
-use super::{Problem, jobs::to_the_second};
+use super::jobs::{paint_of, to_the_second};
+use super::{Problem, why};
 use crate::lang::{Arg, Lang, Message};
-use crate::print::{Paint, id_on_a_line, safe_line, safe_text};
+use crate::print::{Cell, Paint, Table, difference, id_on_a_line, safe_line, short_line, short_text};
 
 /// The options of `show`.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -24,21 +28,29 @@ pub struct ShowOptions {
     pub json: bool,
 }
 
-impl ShowOptions {
-    /// Nothing is known of this id: not an error of the store, but not what was asked for. `elsewhere`: events of other
-    /// sources that have the id.
-    pub fn not_found(&self, elsewhere: &[EventHistory]) -> Problem {
-        let id = id_on_a_line(&self.id);
-        let problem = match &self.source {
-            Some(source) => Problem::failed(Message::new("show-not-found-in").with("id", id).with("source", source)),
-            None => Problem::failed(Message::new("show-not-found").with("id", id)),
-        };
-        if elsewhere.is_empty() {
-            return problem.hint(Message::new("show-not-found-hint"));
-        }
-        let sources: Vec<&str> = elsewhere.iter().map(|event| event.job.source.as_str()).collect();
-        problem.hint(Message::new("show-elsewhere-hint").with("sources", sources.join(", ")))
+/// Nothing is known of this id: not an error of the store, but not what was asked for. Other sources may have the id.
+///
+/// # Errors
+/// They cannot be looked at.
+pub fn not_found(store: &dyn Store, source: Option<&Source>, id: &str) -> Result<Problem, Problem> {
+    let elsewhere = match source {
+        Some(_) => block_on(store.find_events(None, id.to_owned())).map_err(|error| Problem::from_store(&error))?,
+        None => Vec::new(),
+    };
+    Ok(not_found_but(source, id, &elsewhere))
+}
+
+fn not_found_but(source: Option<&Source>, id: &str, elsewhere: &[EventHistory]) -> Problem {
+    let id = id_on_a_line(id);
+    let problem = match source {
+        Some(source) => Problem::failed(Message::new("show-not-found-in").with("id", id).with("source", source)),
+        None => Problem::failed(Message::new("show-not-found").with("id", id)),
+    };
+    if elsewhere.is_empty() {
+        return problem.hint(Message::new("show-not-found-hint"));
     }
+    let sources: Vec<&str> = elsewhere.iter().map(|event| event.job.source.as_str()).collect();
+    problem.hint(Message::new("show-elsewhere-hint").with("sources", sources.join(", ")))
 }
 
 /// One [`Event`] a line.
@@ -51,16 +63,19 @@ pub fn as_json(events: &[EventHistory]) -> String {
 }
 
 /// The story for people; one after another, with a blank line between, where several sources know the id.
-pub fn as_story(lang: &Lang, events: &[EventHistory], colour: bool) -> String {
-    events.iter().map(|event| story(lang, event, colour)).collect::<Vec<_>>().join("\n")
+pub fn as_story(lang: &Lang, events: &[EventHistory], now: Timestamp, colour: bool) -> String {
+    events.iter().map(|event| story(lang, event, now, colour)).collect::<Vec<_>>().join("\n")
 }
 
-fn story(lang: &Lang, event: &EventHistory, colour: bool) -> String {
+fn story(lang: &Lang, event: &EventHistory, now: Timestamp, colour: bool) -> String {
     let mut story = Story { lang, colour, out: String::new() };
-    story.identity(event);
-    story.text(&lang.t("show-text", &[]), event.text.as_deref());
-    event.conflicts.iter().for_each(|conflict| story.conflict(conflict));
-    story.deliveries(&event.deliveries);
+    story.identity(event, now);
+    event.revisions.iter().for_each(|revision| story.revision(revision));
+    story.newest(event);
+    event.conflicts.iter().for_each(|conflict| story.conflict(event, conflict));
+    story.receptions(event);
+    story.attempts(&event.attempts);
+    story.effects(&event.effects);
     story.out
 }
 
@@ -71,23 +86,39 @@ struct Story<'a> {
 }
 
 impl Story<'_> {
-    fn identity(&mut self, event: &EventHistory) {
+    fn identity(&mut self, event: &EventHistory, now: Timestamp) {
         let job = &event.job;
         let id = Paint::Head.on(&id_on_a_line(&job.id), self.colour);
         let state = paint_of(job.state).on(self.lang.state(job.state), self.colour);
         self.line(&format!("{id}  {state}"));
+        for answer in [why::it_stands_so(event, now, self.lang), why::it_came_when(event)] {
+            self.line(&format!("  {}", answer.in_prose(self.lang)));
+        }
+        self.line("");
         let mut facts = vec![("show-source", job.source.to_string()), ("show-event", job.event.0.to_string())];
         facts.extend(job.event_type.as_ref().map(EventType::as_str).map(|kind| ("show-type", safe_line(kind).into())));
         if !job.reason.is_empty() {
-            facts.push(("show-reason", safe_line(&job.reason).into()));
+            facts.push(("show-reason", short_line(&job.reason, DETAIL_MAX).into()));
         }
+        facts.extend(job.erased_at.map(|at| ("show-erased", at.to_rfc3339())));
         facts.push(("show-run", job.run.to_string()));
         facts.push(("show-attempts", job.attempts.to_string()));
-        facts.extend(job.resource_id.as_deref().map(|resource| ("show-resource", id_on_a_line(resource).into())));
+        let resource = job.resource_id.as_deref();
+        facts
+            .extend(resource.map(|resource| ("show-resource", short_line(&id_on_a_line(resource), DETAIL_MAX).into())));
         facts.extend(job.time.map(|time| ("show-time", time.to_rfc3339())));
         facts.push(("show-received", self.received(job.received_at, job.time)));
         facts.extend(job.due_at.map(|due| ("show-due", due.to_rfc3339())));
+        facts.extend(event.changed_at.map(|changed| ("show-changed", changed.to_rfc3339())));
         facts.push(("show-duplicates", event.duplicates.to_string()));
+        facts.extend(event.pruned.map(|pruned| {
+            let args: &[(&str, Arg<'_>)] = &[
+                ("count", pruned.count.into()),
+                ("first", to_the_second(pruned.first_at).into()),
+                ("last", to_the_second(pruned.last_at).into()),
+            ];
+            ("show-pruned", self.lang.t("show-pruned-between", args))
+        }));
         facts.push(("show-fingerprint", event.fingerprint.to_string()));
         self.facts(&facts);
     }
@@ -115,40 +146,166 @@ impl Story<'_> {
         }
     }
 
-    fn conflict(&mut self, conflict: &ConflictView) {
+    fn conflict(&mut self, event: &EventHistory, conflict: &ConflictView) {
         let args: &[(&str, Arg<'_>)] = &[("number", conflict.number.into()), ("count", conflict.count.into())];
-        let head = self.lang.t("show-conflict", args);
-        self.text(&Paint::Alarm.on(&head, self.colour), conflict.text.as_deref());
+        let head = Paint::Alarm.on(&self.lang.t("show-conflict", args), self.colour);
+        match (&event.text, &conflict.text) {
+            (Some(ours), Some(theirs)) => {
+                self.line("");
+                self.line(&head);
+                for line in difference_lines(self.lang, ours, theirs, self.colour) {
+                    self.line(&line);
+                }
+            }
+            _ => self.text(&head, conflict.text.as_deref()),
+        }
         self.facts(&[
             ("show-first", conflict.first_at.to_rfc3339()),
             ("show-last", conflict.last_at.to_rfc3339()),
             ("show-fingerprint", conflict.fingerprint.to_string()),
         ]);
+        for decision in &conflict.decisions {
+            let sentence = decided(decision).in_prose(self.lang);
+            self.line(&format!("  {sentence}"));
+        }
+    }
+
+    /// A content that a newer one has replaced.
+    fn revision(&mut self, revision: &RevisionView) {
+        let args: &[(&str, Arg<'_>)] =
+            &[("number", revision.number.into()), ("time", to_the_second(revision.accepted_at).into())];
+        let head = self.lang.t("show-revision", args);
+        self.text(&head, revision.text.as_deref());
+    }
+
+    /// The content that workers get.
+    fn newest(&mut self, event: &EventHistory) {
+        let head = match event.revision {
+            1 => self.lang.t("show-text", &[]),
+            number => self.lang.t("show-text-revision", &[("number", number.into())]),
+        };
+        self.text(&head, event.text.as_deref());
     }
 
     fn text(&mut self, head: &str, text: Option<&str>) {
         self.line("");
         self.line(head);
-        match text {
-            Some(text) => safe_text(text).split('\n').for_each(|line| self.line(&format!("  │ {line}"))),
-            None => self.line(&format!("  {}", self.lang.t("show-text-gone", &[]))),
+        let Some(text) = text else {
+            self.line(&format!("  {}", self.lang.t("show-text-gone", &[])));
+            return;
+        };
+        let (shown, left_out) = short_text(text);
+        shown.split('\n').for_each(|line| self.line(&format!("  │ {line}")));
+        if left_out > 0 {
+            let bytes = left_out.to_string();
+            self.line(&format!("  {}", self.lang.t("show-text-cut", &[("bytes", bytes.into())])));
         }
     }
 
-    fn deliveries(&mut self, deliveries: &[DeliveryView]) {
-        if deliveries.is_empty() {
+    /// Each reception in its order, with how late it was and how long after the one before.
+    fn receptions(&mut self, event: &EventHistory) {
+        self.line("");
+        self.line(&self.lang.t("show-receptions", &[]));
+        let heads = ["column-received", "column-verdict", "column-gap", "column-late", "column-detail"];
+        let mut table = Table::new(heads.map(|key| Cell::new(self.lang.word(key))).into());
+        let job = &event.job;
+        let mut receive = |verdict, at: Timestamp, time: Option<Timestamp>, gap: Option<i64>, detail: String| {
+            let since = |earlier: Timestamp| short_length(at.as_micros().saturating_sub(earlier.as_micros()));
+            let dash = || "-".to_owned();
+            table.push(vec![
+                Cell::new(to_the_second(at)),
+                Cell::new(self.lang.verdict(verdict)).painted(paint_of_verdict(verdict)),
+                Cell::new(gap.map_or_else(dash, |gap| format!("+{}", short_length(gap)))),
+                Cell::new(time.map_or_else(dash, since)),
+                Cell::new(detail),
+            ]);
+        };
+        receive(Verdict::New, job.received_at, job.time, None, String::new());
+        let all = event.duplicates + event.conflicts.iter().map(|conflict| conflict.count).sum::<u64>();
+        let missing = all.saturating_sub(event.deliveries.len() as u64);
+        // Of those that are not listed, the last one is not known.
+        let mut before = (missing == 0).then_some(job.received_at);
+        for delivery in event.deliveries.iter().rev() {
+            let gap = before.map(|before| delivery.received_at.as_micros().saturating_sub(before.as_micros()));
+            let conflict = delivery.conflict.map(|number| format!("#{number}"));
+            let origin = delivery.origin.as_deref().map(|origin| short_line(origin, DETAIL_MAX).into_owned());
+            let detail = conflict.into_iter().chain(origin).collect::<Vec<_>>().join("  ");
+            receive(delivery.verdict, delivery.received_at, delivery.time, gap, detail);
+            before = Some(delivery.received_at);
+        }
+        self.table(&table);
+        if missing > 0 {
+            let count = missing.to_string();
+            self.line(&format!("  {}", self.lang.t("show-receptions-more", &[("count", count.into())])));
+        }
+    }
+
+    fn attempts(&mut self, attempts: &[AttemptView]) {
+        if attempts.is_empty() {
             return;
         }
         self.line("");
-        self.line(&self.lang.t("show-deliveries", &[]));
-        let width = deliveries.iter().map(|one| self.lang.verdict(one.verdict).chars().count()).max().unwrap_or(0);
-        for delivery in deliveries {
-            let verdict = self.lang.verdict(delivery.verdict);
-            let number = delivery.conflict.map(|number| format!("  #{number}")).unwrap_or_default();
-            let origin = delivery.origin.as_deref().map(|at| format!("  {}", safe_line(at))).unwrap_or_default();
-            let received = to_the_second(delivery.received_at);
-            self.line(&format!("  {received}  {verdict:<width$}{number}{origin}"));
+        self.line(&self.lang.t("show-attempts-head", &[]));
+        let heads = [
+            "column-run",
+            "column-attempt",
+            "column-started",
+            "column-took",
+            "column-outcome",
+            "column-worker",
+            "column-detail",
+        ];
+        let mut table = Table::new(heads.map(|key| Cell::new(self.lang.word(key))).into());
+        for attempt in attempts {
+            let took = attempt
+                .ended_at
+                .map(|end| short_length(end.as_micros().saturating_sub(attempt.started_at.as_micros())));
+            let outcome = attempt.outcome.as_deref().map(|word| self.lang.outcome(word));
+            table.push(vec![
+                Cell::new(attempt.run.to_string()),
+                Cell::new(attempt.number.to_string()),
+                Cell::new(to_the_second(attempt.started_at)),
+                Cell::new(took.unwrap_or_else(|| "-".to_owned())),
+                Cell::new(outcome.map_or_else(|| "-".to_owned(), |word| safe_line(&word).into_owned())),
+                Cell::new(short_line(&attempt.worker, NAME_MAX)),
+                Cell::new(how_it_ended(attempt)),
+            ]);
         }
+        self.table(&table);
+        let last = attempts.first().filter(|attempt| attempt.outcome.as_deref() != Some("done"));
+        if let Some(said) = last.and_then(|attempt| attempt.stderr.as_deref()).filter(|said| !said.trim().is_empty()) {
+            self.line(&format!("  {}", self.lang.t("show-stderr", &[])));
+            let end: Vec<&str> = said.trim_end().lines().rev().take(STDERR_LINES).collect();
+            end.iter().rev().for_each(|line| self.line(&format!("  │ {}", short_line(line, DETAIL_MAX))));
+        }
+    }
+
+    fn effects(&mut self, effects: &[EffectView]) {
+        if effects.is_empty() {
+            return;
+        }
+        self.line("");
+        self.line(&self.lang.t("show-effects-head", &[]));
+        let heads = ["column-run", "column-effect", "column-state", "column-tries", "column-changed", "column-detail"];
+        let mut table = Table::new(heads.map(|key| Cell::new(self.lang.word(key))).into());
+        for effect in effects {
+            let said = [effect.reason.as_deref(), effect.resource_id.as_deref()];
+            let said: Vec<&str> = said.into_iter().flatten().collect();
+            table.push(vec![
+                Cell::new(effect.run.to_string()),
+                Cell::new(short_line(&effect.name, NAME_MAX)),
+                Cell::new(safe_line(&self.lang.effect(&effect.state)).into_owned()),
+                Cell::new(effect.tries.to_string()),
+                Cell::new(to_the_second(effect.changed_at)),
+                Cell::new(short_line(&said.join("  "), DETAIL_MAX)),
+            ]);
+        }
+        self.table(&table);
+    }
+
+    fn table(&mut self, table: &Table) {
+        let lines = table.render(self.colour);
+        lines.lines().for_each(|line| self.line(&format!("  {line}")));
     }
 
     fn line(&mut self, text: &str) {
@@ -157,8 +314,62 @@ impl Story<'_> {
     }
 }
 
+/// Characters of a name that are shown in a column.
+const NAME_MAX: usize = 40;
+/// Characters of what is told about something that are shown.
+pub(super) const DETAIL_MAX: usize = 200;
+/// Lines of what a failed attempt wrote last.
+const STDERR_LINES: usize = 10;
+
+/// The colour of a verdict.
+pub(super) const fn paint_of_verdict(verdict: Verdict) -> Paint {
+    match verdict {
+        Verdict::New => Paint::Good,
+        Verdict::Duplicate => Paint::Faint,
+        Verdict::Conflict => Paint::Alarm,
+        Verdict::Invalid => Paint::Bad,
+    }
+}
+
+/// What was decided, when and why.
+pub(super) fn decided(decision: &DecisionView) -> Message {
+    let key = match decision.kind {
+        DecisionKind::Keep => "show-kept",
+        DecisionKind::Accept => "show-accepted",
+        DecisionKind::As => "show-entered",
+    };
+    let mut message = Message::new(key).with("time", to_the_second(decision.decided_at));
+    if let Some(event) = decision.entered {
+        message = message.with("event", event.0);
+    }
+    match &decision.note {
+        Some(note) => {
+            let note = short_line(note, DETAIL_MAX);
+            Message::new("show-decided-note").message("decision", message).with("note", note)
+        }
+        None => message,
+    }
+}
+
+/// The lines of a difference, indented, and a mark where it was cut.
+pub(super) fn difference_lines(lang: &Lang, ours: &str, theirs: &str, colour: bool) -> Vec<String> {
+    let found = difference(ours, theirs, colour);
+    let cut = found.is_cut.then(|| lang.t("show-difference-cut", &[]));
+    found.lines.into_iter().chain(cut).map(|line| format!("  {line}")).collect()
+}
+
+/// Exit code, signal, class and words of the error, as far as they are known.
+pub(super) fn how_it_ended(attempt: &AttemptView) -> String {
+    let exit = attempt.exit_code.map(|code| format!("exit {code}"));
+    let signal = attempt.signal.map(|signal| format!("signal {signal}"));
+    let said = attempt.error.clone().or_else(|| attempt.late.clone());
+    let class = attempt.error_class.as_ref().map(|class| format!("[{class}]"));
+    let parts: Vec<String> = [class, exit, signal, said].into_iter().flatten().collect();
+    short_line(&parts.join(" "), DETAIL_MAX).into_owned()
+}
+
 /// A length of time as people read it, in its two largest units: `2 d 3 h`, `4 min 0 s`, `1.250 s`.
-fn length(micros: i64) -> String {
+pub(super) fn length(micros: i64) -> String {
     let seconds = micros / 1_000_000;
     match seconds {
         0..60 => format!("{seconds}.{:03} s", micros / 1_000 % 1_000),
@@ -166,6 +377,12 @@ fn length(micros: i64) -> String {
         3_600..86_400 => format!("{} h {} min", seconds / 3_600, seconds / 60 % 60),
         _ => format!("{} d {} h", seconds / 86_400, seconds / 3_600 % 24),
     }
+}
+
+/// The same for a column, without spaces: `2d3h`, `4m0s`, `1.250s`; `-` before a negative one.
+pub(super) fn short_length(micros: i64) -> String {
+    let sign = if micros < 0 { "-" } else { "" };
+    format!("{sign}{}", length(micros.saturating_abs()).replace("min", "m").replace(' ', ""))
 }
 
 #[cfg(test)]

@@ -13,37 +13,8 @@ use crate::print::{shell_path, shell_word};
 
 /// Commands that later versions are to have. Whoever tries one has read of it: no other command is guessed.
 const PLANNED: &[&str] = &[
-    "backup",
-    "cancel",
-    "claim",
-    "complete",
-    "conflicts",
-    "costs",
-    "deliveries",
-    "demo",
-    "doctor",
-    "effect",
-    "erase",
-    "errors",
-    "extend",
-    "fail",
-    "mcp",
-    "move",
-    "prune",
-    "recover",
-    "release",
-    "replay",
-    "resolve",
-    "restore",
-    "restored",
-    "resume",
-    "retry",
-    "serve",
-    "source",
-    "stats",
-    "tail",
-    "token",
-    "work",
+    "backup", "cancel", "claim", "complete", "costs", "demo", "doctor", "effect", "extend", "fail", "mcp", "move",
+    "recover", "release", "replay", "restore", "restored", "resume", "retry", "serve", "source", "token", "work",
 ];
 
 /// The same mistake as a [`Problem`] with its hints.
@@ -58,10 +29,11 @@ pub(super) fn explain(error: &Error, root: &Clap, args: &[OsString]) -> Problem 
         }
         ErrorKind::UnknownArgument => {
             let problem = Problem::usage(Message::new("usage-extra-argument").with("value", &arg));
-            if command.get_name() == "show"
+            if ["show", "resolve", "erase"].contains(&command.get_name())
                 && let Some(id) = quoted_together(&arg, args)
             {
-                return problem.hint(Message::new("usage-quote-id").with("id", id));
+                let command = command.get_name();
+                return problem.hint(Message::new("usage-quote-id").with("command", command).with("id", id));
             }
             problem
         }
@@ -128,9 +100,9 @@ fn unknown_option(option: &str, asked: &[&Clap], args: &[OsString]) -> Message {
     // Of `-42` the parser names the first letter only.
     let whole = args.iter().skip(1).filter_map(|arg| arg.to_str()).find(|arg| arg.starts_with(option));
     match command {
-        "show" => {
+        "show" | "resolve" | "erase" => {
             let id = whole.and_then(shell_word).unwrap_or("ID".into());
-            Message::new("usage-id-after-dashes").with("id", id)
+            Message::new("usage-id-after-dashes").with("command", command).with("id", id)
         }
         "add" => {
             let file = whole.and_then(shell_word).unwrap_or("FILE".into());

@@ -5,7 +5,7 @@ use std::io::{ErrorKind, Read as _};
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
-use toml::de::DeTable;
+use toml::de::{DeTable, DeValue};
 
 use super::{Environment, NamedFile, Origin, SETTINGS, Value, nearest};
 use crate::cli::{Exit, Problem};
@@ -56,17 +56,27 @@ fn parse(path: &Path, text: &str) -> Result<Vec<(&'static str, Value, Origin)>, 
         let message = Message::new("config-syntax").with("place", place.in_file(path)).with("cause", error.message());
         Problem::new(Exit::Usage, message)
     })?;
-    let mut keys: Vec<_> = table.get_ref().iter().collect();
-    keys.sort_by_key(|(key, _)| key.span().start);
+    let mut keys = Vec::new();
+    for (key, value) in table.get_ref() {
+        let name = key.get_ref().as_ref();
+        let is_table =
+            SETTINGS.iter().any(|setting| setting.name.split_once('.').is_some_and(|(first, _)| first == name));
+        match value.get_ref() {
+            DeValue::Table(table) if is_table => {
+                keys.extend(table.iter().map(|(key, value)| (format!("{name}.{}", key.get_ref()), key, value)));
+            }
+            _ => keys.push((name.to_owned(), key, value)),
+        }
+    }
+    keys.sort_by_key(|(_, key, _)| key.span().start);
     let folder = path.parent().unwrap_or(Path::new(""));
     let mut entries = Vec::new();
-    for (key, value) in keys {
-        let name = key.get_ref().as_ref();
+    for (name, key, value) in keys {
         let Some(setting) = SETTINGS.iter().find(|setting| setting.name == name) else {
             let place = Place::of(text, Some(key.span())).in_file(path);
             let problem =
-                Problem::new(Exit::Usage, Message::new("config-unknown-key").with("place", place).with("key", name));
-            return Err(match nearest(name, SETTINGS.iter().map(|setting| setting.name)) {
+                Problem::new(Exit::Usage, Message::new("config-unknown-key").with("place", place).with("key", &name));
+            return Err(match nearest(&name, SETTINGS.iter().map(|setting| setting.name)) {
                 Some(meant) => problem.hint(Message::new("did-you-mean").with("meant", meant)),
                 None => problem.hint(Message::new("config-unknown-key-hint")),
             });

@@ -68,6 +68,10 @@ pub struct Settings {
     pub lock_wait: Duration,
     /// Whether a store on a network filesystem is opened all the same.
     pub allow_network_filesystem: bool,
+    /// How long repeated deliveries are kept; `None`: for good.
+    pub retention_deliveries: Option<Duration>,
+    /// How long texts and history of finished events are kept; `None`: for good.
+    pub retention_texts: Option<Duration>,
     /// The same with their origins, in the order of the table.
     pub resolved: Vec<Resolved>,
     /// The file that was read.
@@ -135,6 +139,8 @@ impl Settings {
             max_line_bytes: bytes("max_line_bytes"),
             lock_wait: value("lock_wait").and_then(Value::as_duration).unwrap_or_default(),
             allow_network_filesystem: value("allow_network_filesystem").and_then(Value::as_bool).unwrap_or_default(),
+            retention_deliveries: value("retention.deliveries").and_then(Value::as_age),
+            retention_texts: value("retention.texts").and_then(Value::as_age),
             resolved,
             file,
             warnings,

@@ -7,7 +7,7 @@ use cola_ia_core::limits::{LINE_MAX_BYTES_CEILING, TEXT_MAX_BYTES_CEILING};
 /// A setting.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Setting {
-    /// Its key in `cola-ia.toml`.
+    /// Its key in `cola-ia.toml`; a dotted one stands in a table.
     pub name: &'static str,
     /// Its variable.
     pub env: &'static str,
@@ -42,12 +42,14 @@ pub enum Kind {
         /// The most; the least is 0.
         max: Duration,
     },
+    /// An age such as `90d`, or `never`.
+    Age,
     /// `true` or `false`.
     Bool,
 }
 
 /// Every setting, in the order in which people read them.
-pub const SETTINGS: [Setting; 6] = [
+pub const SETTINGS: [Setting; 8] = [
     Setting {
         name: "db",
         env: "COLA_IA_DB",
@@ -100,6 +102,24 @@ pub const SETTINGS: [Setting; 6] = [
         kind: Kind::Bool,
         default: "false",
         about: "setting-allow-network-filesystem",
+        secret: false,
+    },
+    Setting {
+        name: "retention.deliveries",
+        env: "COLA_IA_RETENTION_DELIVERIES",
+        flag: None,
+        kind: Kind::Age,
+        default: "90d",
+        about: "setting-retention-deliveries",
+        secret: false,
+    },
+    Setting {
+        name: "retention.texts",
+        env: "COLA_IA_RETENTION_TEXTS",
+        flag: None,
+        kind: Kind::Age,
+        default: "never",
+        about: "setting-retention-texts",
         secret: false,
     },
 ];

@@ -255,3 +255,34 @@ fn a_file_that_is_no_text_or_too_large_is_refused() {
     fs::write(&path, "\u{feff}lock_wait = \"1s\"\r\n").unwrap();
     assert_eq!(load(&flags, &[]).unwrap().lock_wait, Duration::from_secs(1));
 }
+
+#[test]
+fn how_long_things_are_kept_is_a_table_of_ages() {
+    let day = Duration::from_hours(24);
+    let settings = defaults_with(&[]).unwrap();
+    assert_eq!((settings.retention_deliveries, settings.retention_texts), (Some(90 * day), None));
+    for text in [
+        "[retention]\ndeliveries = \"2w\"\ntexts = \"36h\"\n",
+        "retention.texts = \"36h\"\nretention.deliveries = \"14d\"\n",
+    ] {
+        let (_folder, flags) = folder_with(text);
+        let settings = load(&flags, &[]).unwrap();
+        assert_eq!((settings.retention_deliveries, settings.retention_texts), (Some(14 * day), Some(day + day / 2)));
+        let line = settings.resolved.iter().find(|one| one.setting.name == "retention.texts").unwrap();
+        assert!(matches!(line.origin, Origin::File(_, 1 | 3)), "{line:?}");
+        assert_eq!(pasteable_line(line), "retention.texts = \"36h\"");
+        let settings = load(&flags, &[("COLA_IA_RETENTION_DELIVERIES", "never")]).unwrap();
+        assert_eq!(settings.retention_deliveries, None);
+    }
+    for (text, said) in [
+        ("[retention]\ntexts = \"90\"\n", "“90” is not an age"),
+        ("[retention]\ntexts = 90\n", "expected an age such as \"90d\", or \"never\", found a value of type integer"),
+        ("[retention]\ntext = \"9d\"\n", "there is no setting “retention.text”"),
+        ("[retension]\ntexts = \"9d\"\n", "there is no setting “retension”"),
+        ("retention = \"9d\"\n", "there is no setting “retention”"),
+    ] {
+        let (_folder, flags) = folder_with(text);
+        let shown = load(&flags, &[]).unwrap_err().render(&Lang::only(Language::English), false);
+        assert!(shown.contains(said), "{shown}");
+    }
+}

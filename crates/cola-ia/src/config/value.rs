@@ -4,12 +4,16 @@ use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use cola_ia_core::age::parse_age;
 use cola_ia_core::event::Source;
 use toml::de::DeValue;
 
 use super::{Kind, redact_url, size};
 use crate::cli::{Exit, Problem};
 use crate::lang::Message;
+
+/// The age of what is kept for good.
+pub(super) const NEVER: &str = "never";
 
 /// A value.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -22,6 +26,8 @@ pub enum Value {
     Bytes(u64),
     /// A length of time.
     Duration(Duration),
+    /// An age; `None` is never.
+    Age(Option<Duration>),
     /// Yes or no.
     Bool(bool),
 }
@@ -45,6 +51,11 @@ impl Value {
     /// The length of time, where it is one.
     pub const fn as_duration(&self) -> Option<Duration> {
         if let Self::Duration(duration) = self { Some(*duration) } else { None }
+    }
+
+    /// The age, where it is one and not never.
+    pub const fn as_age(&self) -> Option<Duration> {
+        if let Self::Age(age) = self { *age } else { None }
     }
 
     /// Yes or no, where it is that.
@@ -101,6 +112,7 @@ impl Kind {
             Self::Source => source(text),
             Self::Bytes { min, max } => bytes(text, min, max),
             Self::Duration { max } => duration(text, max),
+            Self::Age => age(text),
             Self::Bool => match text {
                 "true" | "1" => Ok(Value::Bool(true)),
                 "false" | "0" => Ok(Value::Bool(false)),
@@ -118,7 +130,7 @@ impl Kind {
                 let parsed = u64::from_str_radix(number.as_str(), number.radix()).ok();
                 in_bounds(parsed, &shown, min, max)
             }
-            (Self::Bytes { .. } | Self::Duration { .. } | Self::Source, DeValue::String(text)) => {
+            (Self::Bytes { .. } | Self::Duration { .. } | Self::Age | Self::Source, DeValue::String(text)) => {
                 self.parse_text(text.as_ref().as_ref())
             }
             (Self::Store, DeValue::String(text)) => match self.parse_text(text.as_ref().as_ref())? {
@@ -133,6 +145,7 @@ impl Kind {
                     Self::Bool => "fault-type-bool",
                     Self::Bytes { .. } => "fault-type-bytes",
                     Self::Duration { .. } => "fault-type-duration",
+                    Self::Age => "fault-type-age",
                     Self::Source | Self::Store => "fault-type-string",
                 };
                 Err(Fault::new(wanted, value.type_str()))
@@ -186,6 +199,15 @@ fn in_bounds(bytes: Option<u64>, shown: &str, min: u64, max: u64) -> Result<Valu
     match bytes {
         Some(bytes) if (min..=max).contains(&bytes) => Ok(Value::Bytes(bytes)),
         _ => Err(Fault::bounds("fault-bytes-bounds", shown, &size(min), &size(max))),
+    }
+}
+
+/// `90d`, `12h`, `never`.
+fn age(text: &str) -> Result<Value, Fault> {
+    match (text, parse_age(text)) {
+        (NEVER, _) => Ok(Value::Age(None)),
+        (_, Some(age)) => Ok(Value::Age(Some(age))),
+        _ => Err(Fault::new("fault-not-age", text).hint("fault-not-age-hint")),
     }
 }
 

@@ -1,8 +1,10 @@
 //! Settings as TOML that can be pasted back.
 
 use std::fmt::Write as _;
+use std::time::Duration;
 
 use super::redact::REDACTED;
+use super::value::NEVER;
 use super::{Resolved, SETTINGS, Setting, Value, redact_url};
 use crate::lang::Lang;
 
@@ -31,6 +33,7 @@ pub fn toml_literal(value: &Value) -> String {
             let millis = duration.as_millis();
             if millis.is_multiple_of(1000) { format!("\"{}s\"", millis / 1000) } else { format!("\"{millis}ms\"") }
         }
+        Value::Age(age) => quoted(&age.map_or_else(|| NEVER.to_owned(), in_largest_unit)),
         Value::Bool(value) => value.to_string(),
     }
 }
@@ -41,6 +44,16 @@ pub fn size(bytes: u64) -> String {
     match units.into_iter().find(|(unit, _)| bytes >= *unit && bytes.is_multiple_of(*unit)) {
         Some((unit, name)) => format!("{}{name}", bytes / unit),
         None => bytes.to_string(),
+    }
+}
+
+/// The age in the largest unit of which it is a whole number, as `90d`.
+fn in_largest_unit(age: Duration) -> String {
+    let seconds = age.as_secs();
+    let units = [(86_400, "d"), (3_600, "h"), (60, "m")];
+    match units.into_iter().find(|(unit, _)| seconds >= *unit && seconds.is_multiple_of(*unit)) {
+        Some((unit, name)) => format!("{}{name}", seconds / unit),
+        None => format!("{seconds}s"),
     }
 }
 

@@ -22,6 +22,8 @@ pub(super) struct Member {
 #[derive(Debug)]
 struct Group {
     event: Member,
+    /// What was pruned of it says how its deliveries are to be taken.
+    pruned: Option<Member>,
     number: i64,
     /// All but the event; its first part may have gone already.
     members: Vec<Member>,
@@ -57,6 +59,7 @@ impl Assembler {
                     number: number.0,
                     weight: member.record.weight(),
                     event: member,
+                    pruned: None,
                     members: Vec::new(),
                     has_job: false,
                     effects: BTreeSet::new(),
@@ -93,6 +96,9 @@ impl Assembler {
         group.has_job = true;
         group.effects.extend(effect);
         group.weight += record.weight();
+        if record.kind() == Kind::Pruned {
+            group.pruned = Some(member.clone());
+        }
         let is_many = matches!(record.kind(), Kind::Conflict | Kind::Delivery);
         group.members.push(member);
         // What its senders made many is let go in parts; all else came before.
@@ -126,10 +132,14 @@ impl Assembler {
     fn let_go(&mut self) {
         let Some(group) = &mut self.group else { return };
         let event = Member { is_repeated: group.is_begun, ..group.event.clone() };
+        let pruned = group.pruned.clone().filter(|_| group.is_begun);
         let members = std::mem::take(&mut group.members);
         group.is_begun = true;
         group.weight = 0;
         self.push(event);
+        if let Some(pruned) = pruned {
+            self.push(Member { is_repeated: true, ..pruned });
+        }
         for member in members {
             self.push(member);
         }

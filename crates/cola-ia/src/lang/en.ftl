@@ -25,8 +25,15 @@ value-number = N
 value-size = SIZE
 value-state = STATE
 value-verdict = VERDICT
+value-type = TYPE
+value-moment = TIME
+value-filter = FILTER
+value-kind = KIND
+value-place = PLACE
 value-id = ID
 value-shell = SHELL
+value-text = TEXT
+value-age = AGE
 value-command = COMMAND
 value-lang = es|en
 value-when = auto|always|never
@@ -100,11 +107,15 @@ examples-jobs =
     cola-ia jobs
     cola-ia jobs --state failed --state held
     cola-ia jobs --source form --limit 1000 --json
+    cola-ia jobs --filter 'source=form,web state=failed since=24h'
 
 about-show = Show all that happened to one id
 about-show-long =
-    Identity, state, times with how late the event came, its text, the other texts that came under
-    the same id, and the latest deliveries. Where several sources know the id, each is shown.
+    Answers first: why its job did or did not run, and why it came when it came. Then identity, its
+    text, accepted revisions, the other texts that came under the same id as differences and what
+    was decided about them, each reception with its verdict, the time since the one before and how
+    late it was, attempts and effects of the job. Long texts are cut; --json has all of them. Where
+    several sources know the id, each is shown.
 usage-show = cola-ia show [OPTIONS] ID
 examples-show =
     cola-ia show idea-42
@@ -150,6 +161,140 @@ exit-codes-import =
     2    the command or a setting is not understood; nothing was attempted
     4    something contradicts what is there, or a line cannot be read; everything else entered
     130  interrupted; what was counted is stored
+
+about-stats = Count what came, how late, and how many jobs wait
+about-stats-long =
+    Two tables with a line for each source: the deliveries received in a time, by verdict, with how
+    late they came; and the jobs by state as they are now, whenever they came. A line - has what was
+    refused without a source. Without --since it is the 24 hours before --until, or before now.
+
+    LATE P50 and LATE P95: half, and 95 of 100, of the deliveries that carry a time came so late or
+    less; each figure is within 6.25 % of the true one. Those whose time lies after their reception
+    are counted apart: one of the two clocks is wrong.
+
+    Counts are kept by the minute, after two days by the hour and after two months by the day (UTC);
+    the time is widened to whole ones, and stderr says the time that is really counted.
+usage-stats = cola-ia stats [OPTIONS]
+examples-stats =
+    cola-ia stats                                          the last 24 hours
+    cola-ia stats --since 15m --source form
+    cola-ia stats --since 2026-01-30 --until 2026-01-30    that day
+    cola-ia stats --since 1970-01-01 --json                everything
+about-deliveries = List every handing-over of an event, newest first
+about-deliveries-long =
+    One line a delivery: number, verdict, when it was received (UTC), how long after it happened at
+    the provider, source and id. Repeated deliveries are listed too, conflicts with their number,
+    and refused ones with where they were read, the code of the reason and what it is about.
+usage-deliveries = cola-ia deliveries [OPTIONS]
+examples-deliveries =
+    cola-ia deliveries
+    cola-ia deliveries --verdict invalid --since 2026-01-31 --until 2026-01-31
+    cola-ia deliveries --source form,web --verdict conflict,duplicate --since 24h
+    cola-ia deliveries --filter 'reason=id_blank' --json
+
+about-conflicts = List the other texts that came under known ids, newest first
+about-conflicts-long =
+    One line a conflict: when its text came first and last, how often, what was decided about it,
+    source, number within the event, and id. With --diff each is shown with the difference to the
+    text that the event has: lines that went stand behind -, lines that came behind +, and changed
+    words in [-…-] and {"{"}+…+{"}"}.
+usage-conflicts = cola-ia conflicts [OPTIONS]
+examples-conflicts =
+    cola-ia conflicts --undecided
+    cola-ia conflicts --diff --limit 5
+    cola-ia conflicts --source form --since 7d --json
+
+about-errors = List what was refused and which attempts went wrong, newest first
+about-errors-long =
+    One line an error: when, what kind, source, and what it was: of a refused input its place and
+    reason as “add” told them, of an attempt its id, run and number, how it ended and what it said.
+    Without --kind both kinds are listed.
+usage-errors = cola-ia errors [OPTIONS]
+examples-errors =
+    cola-ia errors --since 24h
+    cola-ia errors --kind intake --since 2026-01-31 --until 2026-01-31
+    cola-ia errors --kind attempt --source form --json
+
+about-tail = Show deliveries as they arrive
+about-tail-long =
+    Begins with the latest ones and goes on until it is interrupted or nobody reads its output. It
+    waits for a store that is not there yet or is locked, and goes on with one that was replaced.
+    While nothing arrives it does not keep the store open.
+usage-tail = cola-ia tail [OPTIONS]
+examples-tail =
+    cola-ia tail
+    cola-ia tail -n 0 --verdict conflict,invalid
+    cola-ia tail --source form --json
+exit-codes-tail =
+    0    nobody reads its output any more
+    1    what stands at the store's path cannot be read
+    2    the command or a setting is not understood; nothing was attempted
+    130  interrupted
+about-resolve = Decide what becomes of a conflict
+about-resolve-long =
+    A conflict is another text under a known id. Nothing of it enters until somebody says what it is:
+
+    --keep: it stays a conflict. It is counted each time it comes and raises no alarm any more.
+    --accept: it is right too. From then on it is a duplicate, and the job works with it: one that
+    waits takes the new text; any other is left alone, unless --run gives it a new run.
+    --as NEWID: it is another event, sent under the wrong id. It enters as NEWID and stdout gets the
+    verdict, as from “add”. Where NEWID is known, nothing enters and the verdict says so.
+
+    Each decision is recorded with its time and note, and shown by “show”. A kept conflict can be
+    decided again; what was accepted or entered cannot, because it has been acted upon.
+usage-resolve = cola-ia resolve [OPTIONS] ID (--keep | --accept [--run] | --as NEWID)
+examples-resolve =
+    cola-ia show idea-42                               see both texts first
+    cola-ia resolve idea-42 --keep --note "a test"
+    cola-ia resolve idea-42 --conflict 2 --accept --run
+    cola-ia resolve idea-42 --as idea-42b
+exit-codes-resolve =
+    0    decided
+    1    not decided: no such id or conflict, decided already, or NEWID has another text
+    2    the command is not understood, or which conflict is meant; nothing was attempted
+
+about-prune = Let go of old texts and of old repeated deliveries
+about-prune-long =
+    Removes the texts and the history (outputs, results) of events whose job is done or cancelled,
+    and deliveries that only repeated a known event. Identity, fingerprints, times and counts stay
+    for good: an old id is still a duplicate, and with another text still a conflict.
+
+    Never touched: what is pending, running, held, or failed and waits for somebody; an event with
+    an undecided conflict or an open effect. Repeated deliveries are kept for 7 days at least.
+
+    Without --older-than the settings say what is old: retention.deliveries (90 days) and
+    retention.texts (never). It works in small steps, beside everything else; it can be interrupted
+    and repeated at any time.
+usage-prune = cola-ia prune [OPTIONS]
+examples-prune =
+    cola-ia prune                                  as the settings say; good for a daily timer
+    cola-ia prune --older-than 180d --dry-run      what would go
+    cola-ia prune --older-than 180d --shrink       and give the room back to the disk
+exit-codes-prune =
+    0    all well
+    1    it could not be done, or not to its end; running it again goes on
+    2    the command or a setting is not understood; nothing was attempted
+    130  interrupted; running it again goes on
+
+about-erase = Erase what an event said: a person’s right to be forgotten
+about-erase-long =
+    Its texts go, those of its conflicts and revisions too, and its type, notes, outputs, results
+    and id. What stays is that it was there: a hash by which the id is still known, fingerprints,
+    times and counts. The same delivery is still a duplicate and another text a conflict, and
+    nothing of either is kept. A job that is not over is cancelled; while a worker has it, nothing
+    is erased.
+
+    The bytes are overwritten in the store’s file and its log. Copies and backups made before are
+    not touched.
+usage-erase = cola-ia erase [OPTIONS] ID --yes
+examples-erase =
+    cola-ia erase ana@example.org            says what would go
+    cola-ia erase ana@example.org --yes
+    cola-ia show ana@example.org             says when it was erased
+exit-codes-erase =
+    0    erased, now or before
+    1    not erased: no such id, or a worker has its job
+    2    without --yes, or the command is not understood; nothing was attempted
 
 about-config = Show or check the settings
 about-config-long =
@@ -208,7 +353,8 @@ arg-color = When to use colour: auto, always or never [default: auto; NO_COLOR i
 arg-quiet = Say nothing but warnings and errors: no summary, no progress, no hints
 arg-inputs = Files to read, in this order; - is stdin
 arg-source = The source of every event; one that names another is refused
-arg-source-filter = Only of this source
+arg-source-only = Only of this source
+arg-source-filter = Only of these sources; like every filter it takes a list (web,form) and can be given again
 arg-json = Print one JSON object a line, with English words (docs/JSON.md)
 arg-fail-on = Exit with 3 where there are conflicts; the only value is conflict
 arg-rejects = Append the refused lines, as they are, to this file, to be mended and added again
@@ -218,10 +364,30 @@ arg-no-progress = No progress bar (one is shown on stderr while stdout goes else
 arg-target = The file to make; - or nothing is stdout
 arg-export = The export; - is stdin
 arg-no-bar = No progress bar
-arg-state = Only in this state; can be given several times: pendiente, en_proceso, terminado, fallido, retenido, cancelado (or pending, running, done, failed, held, cancelled)
+arg-state = Only in these states: pendiente, en_proceso, terminado, fallido, retenido, cancelado (or pending, running, done, failed, held, cancelled)
+arg-type = Only of these types
+arg-since = Only what was received from then on: an age such as 15m, 24h or 7d, a date (UTC), or an RFC 3339 instant
+arg-until = Only what was received before then; a date is meant with the day itself
+arg-filter = The same and more as words key=value: "source=web,form since=24h"
 arg-limit = At most so many, up to 1000 [default: 50]
+arg-after-place = The next page: the place that the page before named
+arg-verdict = Only with these verdicts: nuevo, repetido, conflicto, inválido (or new, duplicate, conflict, invalid)
+arg-undecided = Only those about which nothing was decided
+arg-diff = Show each with the difference of both texts (with --json: with both texts)
+arg-kind = Only this kind: entrada or intento (intake or attempt)
+arg-latest = Begin with the latest so many, 0 to 1000 [default: 10]
 arg-after = The next page: only jobs older than this event number
 arg-id = The id, exactly as it was sent
+arg-conflict = The conflict of this number, as “show” tells it; can be given several times. Needed where not exactly one is undecided
+arg-keep = It stays a conflict, counted, and raises no alarm any more
+arg-accept = It is right too: a duplicate from then on, and the text that the job works with
+arg-run = With --accept: give a job that no longer waits a new run
+arg-as = It is another event: it enters under this id
+arg-note = Why, in your words; kept with the decision
+arg-older-than = What is older than this goes, such as 90d, 12h or 0s, whatever the settings say
+arg-prune-dry-run = Say what would go and remove nothing
+arg-shrink = Then write the file anew without the room that is free. Nobody else can write meanwhile, and the disk needs room for it twice more
+arg-yes = Do it. Without this, nothing is done and stderr says what would go
 arg-origin = Add where each value came from, as a comment
 arg-count = How many [default: 1]
 arg-shell = bash, elvish, fish, powershell or zsh
@@ -236,12 +402,12 @@ usage-known-languages = the languages are es (Spanish) and en (English)
 usage-unknown-option = there is no option { $option } here
 usage-option-after-command = an option of a command goes after it: cola-ia { $command } { $option } …
 usage-file-after-dashes = a file whose name starts with - goes after --: cola-ia add -- { $file }
-usage-id-after-dashes = an id that starts with - goes after --: cola-ia show -- { $id }
+usage-id-after-dashes = an id that starts with - goes after --: cola-ia { $command } -- { $id }
 usage-extra-argument = the argument “{ $value }” is one too many
 usage-unknown-command = there is no command “{ $command }”
 usage-planned-command = “{ $command }” is not in this version
 usage-file-as-command = to let the events of that file in: cola-ia add { $path }
-usage-quote-id = an id with spaces goes in quotation marks: cola-ia show { $id }
+usage-quote-id = an id with spaces goes in quotation marks: cola-ia { $command } { $id }
 usage-missing = { $argument } is missing
 usage-add-what = name the files, or - for stdin: cola-ia add FILE, or cola-ia add -
 usage-no-value = { $option } needs a value
@@ -253,9 +419,26 @@ usage-other = the command is not understood: { $cause }
 usage-see-help = all commands and options: cola-ia --help
 usage-unknown-word = { $option } does not take “{ $value }”
 usage-known-words = it takes: { $known }
+usage-moment-hint = write an age (15m, 24h, 7d, 2w), a date (2026-01-31, in UTC) or an instant (2026-01-31T21:00:00Z)
+usage-type-hint = a type is not blank, has at most 256 bytes and no control characters; one with a comma stands in quotation marks
+usage-reason-hint = a reason is a code such as id_blank or effect_unknown; --json shows them
+usage-codes-hint = the codes of refusals are in docs/ERRORS.md
+usage-filter-pair = “{ $value }” in { $option } is no key=value
+usage-filter-pair-hint = write for example: --filter "source=web since=24h"; a value with spaces stands in quotation marks: type="a b"
+usage-filter-quotes = the quotation marks of “{ $value }” in { $option } do not end, or something follows them
+usage-filter-key = { $option } has no key “{ $key }”
+usage-filter-key-not-taken = this list cannot be filtered by “{ $key }” ({ $option })
+usage-filter-keys = this list takes: { $known }
+usage-filter-twice = “{ $key }” takes one value and was given two
 usage-not-a-number = { $option } takes a whole number from 1 to { $max }, not “{ $value }”
 usage-stdin-twice = stdin (-) can be read only once
 usage-rejects-is-input = the refused lines cannot go to { $path }, which is read as an input
+usage-resolve-how = say what becomes of the conflict
+usage-resolve-how-hint = one of --keep, --accept or --as NEWID; see both texts with “cola-ia show ID”
+usage-resolve-one = only one of --keep, --accept and --as can be given
+usage-resolve-run = --run goes with --accept
+usage-resolve-as-one = --as is about one conflict: an id has one text
+usage-prune-shrink = --shrink does not go with --dry-run
 usage-man-both = --dir writes every page; it does not go with the name of a command
 
 ## Settings
@@ -278,10 +461,13 @@ fault-not-bytes-hint = write bytes, or a number with its unit: 65536, 64KiB, 8Mi
 fault-bytes-bounds = { $value } is out of bounds: at least { $min }, at most { $max }
 fault-not-duration = “{ $value }” is not a length of time
 fault-not-duration-hint = write a number with its unit: 500ms, 60s, 5m, 1h
+fault-not-age = “{ $value }” is not an age
+fault-not-age-hint = write a whole number with its unit: 90d, 12w, 36h, 15m, 0s; a setting also takes “never”
 fault-duration-bounds = { $value } is out of bounds: at least { $min }, at most { $max }
 fault-type-bool = expected true or false, found a value of type { $value }
 fault-type-bytes = expected a size such as 65536 or "64KiB", found a value of type { $value }
 fault-type-duration = expected a length of time such as "60s", found a value of type { $value }
+fault-type-age = expected an age such as "90d", or "never", found a value of type { $value }
 fault-type-string = expected text in quotation marks, found a value of type { $value }
 
 config-unreadable = the settings cannot be read from { $file }: { $cause }
@@ -309,6 +495,11 @@ setting-max-line-bytes =
 setting-lock-wait = How long to wait while another process writes to the store (ms, s, m, h). At most 24h.
 setting-allow-network-filesystem =
     Open a store on a network filesystem all the same. Locks are not reliable there and the store can be damaged: use it only if one single machine has it mounted.
+
+setting-retention-deliveries =
+    “cola-ia prune” removes deliveries that only repeated a known event once they are older than this, and keeps their count (s, m, h, d, w; or never). Never before 7 days.
+setting-retention-texts =
+    “cola-ia prune” removes texts and history of events that have been done or cancelled for longer than this, and keeps identity, fingerprint and counts (s, m, h, d, w; or never).
 
 ## init, man, add, jobs, show
 
@@ -344,6 +535,11 @@ add-summary-conflicts =
         [one] 1 conflict
        *[other] { $count } conflicts
     }
+add-summary-decided =
+    { $count ->
+        [one] 1 conflict decided before
+       *[other] { $count } conflicts decided before
+    }
 add-summary-refused =
     { $count ->
         [one] 1 refused
@@ -366,6 +562,31 @@ column-source = SOURCE
 column-attempts = ATTEMPTS
 column-received = RECEIVED
 column-id = ID
+column-late-half = LATE P50
+column-late-most = LATE P95
+column-total = TOTAL
+column-verdict = VERDICT
+column-delivery = DELIVERY
+column-late = LATE
+column-gap = AFTER
+column-detail = DETAIL
+column-first = FIRST
+column-last = LAST
+column-count = TIMES
+column-decision = DECISION
+column-number = NO
+column-time = TIME
+column-kind = KIND
+column-what = WHAT
+column-run = RUN
+column-attempt = ATTEMPT
+column-started = STARTED
+column-took = TOOK
+column-outcome = OUTCOME
+column-worker = WORKER
+column-effect = EFFECT
+column-tries = TRIES
+column-changed = CHANGED
 jobs-more-hint = there are more: --after { $next }
 jobs-none = no jobs
 jobs-no-source = no event of the source { $source } has come
@@ -386,6 +607,14 @@ show-received = received
 show-due = due
 show-duplicates = duplicates
 show-fingerprint = fingerprint
+show-erased = erased
+show-pruned = of these pruned
+show-pruned-between = { $count }, from { $first } to { $last }
+show-revision = text { $number }, of { $time }
+show-text-revision = text { $number }, the one in force
+show-kept = { $time } kept as a conflict
+show-accepted = { $time } accepted
+show-entered = { $time } entered as event { $event }
 show-first = first
 show-last = last
 show-late = ({ $time } after it happened)
@@ -397,7 +626,131 @@ show-conflict =
         [one] conflict { $number }, came once
        *[other] conflict { $number }, came { $count } times
     }
-show-deliveries = latest deliveries
+show-changed = changed
+show-text-cut = … { $bytes } more bytes; --json has all of it
+show-difference-cut = … the texts go on; --json has all of both
+show-receptions = receptions
+show-receptions-more = ({ $count } earlier ones between the first and these are not listed)
+show-attempts-head = latest attempts
+show-stderr = the end of its stderr
+show-effects-head = effects
+show-decided-note = { $decision } (“{ $note }”)
+
+why-waits = not run yet: it has been waiting for a worker for { $time }, and none has taken it
+why-waits-again = not done yet: it has been waiting for its next attempt for { $time }; attempts so far: { $attempts }, the last: { $last }
+why-later = not run yet: it waits until { $due } (in { $time })
+why-later-again = not done yet: its next attempt is at { $due } (in { $time }); attempts so far: { $attempts }, the last: { $last }
+why-running = it runs: { $worker } has had it for { $time }
+why-running-lapsed = its worker { $worker } took it { $time } ago and has not been heard of since { $until }; another attempt may take it
+why-done = it ran and was done at { $time }
+why-failed = it is not tried again, since { $time }: { $reason }; attempts: { $attempts }, the last: { $last }
+why-held = it does not run: held since { $time } until a lookup or a person settles it: { $reason }
+why-cancelled = it does not run: a person stopped it at { $time } ({ $reason })
+why-time-unknown = how late it came is not known: the sender did not say when it happened
+why-on-time = it came { $time } after it happened
+why-late = it came { $time } after it happened, and nothing of it had come before: it was delayed on its way here
+why-early = it came { $time } before the time at which the sender says it happened: one of the two clocks is wrong
+
+deliveries-none = no deliveries
+conflicts-none = no conflicts
+conflicts-diff-hint = see what differs with --diff
+conflicts-times = first { $first }, last { $last }
+conflicts-texts-gone = (one of the two texts is no longer kept)
+errors-none = nothing was refused and no attempt went wrong
+errors-none-intake = nothing was refused
+errors-none-attempt = no attempt went wrong
+tail-waiting = waiting: { $problem }
+tail-again = the store can be read again
+tail-rewound = the store was replaced by an older one; going on from its end
+
+source-needed = several sources know the id { $id }
+source-needed-hint = name one of them with --source: { $sources }
+resolve-no-conflict = { $id } has no conflict
+resolve-all-decided = every conflict of { $id } is decided
+resolve-all-decided-hint = to decide a kept one again, name it with --conflict N
+resolve-which = { $count ->
+    [one] { $id } has one undecided conflict
+   *[other] { $id } has { $count } undecided conflicts
+}
+resolve-which-hint = name those that are meant: --conflict N, several times if need be
+resolve-listed =
+    { $count ->
+        [one] --conflict { $number }  came once, on { $last }: { $text }
+       *[other] --conflict { $number }  came { $count } times, last on { $last }: { $text }
+    }
+resolve-kept =
+    { $count ->
+        [one] conflict { $numbers } of { $id } stays one: it is counted and raises no alarm any more
+       *[other] conflicts { $numbers } of { $id } stay conflicts: they are counted and raise no alarm any more
+    }
+resolve-accepted =
+    { $count ->
+        [one] conflict { $numbers } of { $id } is accepted: that text is a duplicate from now on
+       *[other] conflicts { $numbers } of { $id } are accepted: those texts are duplicates from now on
+    }
+resolve-entered =
+    { $count ->
+        [one] conflict { $numbers } of { $id } entered as { $other }
+       *[other] conflicts { $numbers } of { $id } entered as { $other }
+    }
+resolve-known =
+    { $count ->
+        [one] conflict { $numbers } of { $id }: { $other } is known with this text, and nothing entered
+       *[other] conflicts { $numbers } of { $id }: { $other } is known with this text, and nothing entered
+    }
+resolve-job-waits = its job waits and takes the new text
+resolve-job-rerun = its job has a new run, number { $run }, with the new text
+resolve-job-untouched = its job is left as it is: { $state }
+
+prune-nothing = there is nothing to prune
+prune-done = pruned { $parts }
+prune-would = nothing was removed; this would go: { $parts }
+prune-events =
+    { $count ->
+        [one] text and history of 1 event
+       *[other] texts and history of { $count } events
+    }
+prune-deliveries =
+    { $count ->
+        [one] 1 repeated delivery
+       *[other] { $count } repeated deliveries
+    }
+prune-ops =
+    { $count ->
+        [one] the record of 1 call
+       *[other] the records of { $count } calls
+    }
+prune-shrunk = the store took { $from } and takes { $to }
+prune-shrink-hint = the room is used again by new events; to give it back to the disk: cola-ia prune --shrink
+
+erase-would =
+    { $count ->
+        [one] { $id } of the source { $source }: one text would go, and type, outputs, results and the id; its job is { $state }
+       *[other] { $id } of the source { $source }: { $count } texts would go, and type, outputs, results and the id; its job is { $state }
+    }
+erase-needs-yes = nothing was erased: --yes is missing
+erase-needs-yes-hint = it cannot be undone; with --yes it is done
+erase-done = erased { $id }; its identity stays as a hash
+erase-again = it was erased on { $time } already, and is still gone
+erase-cancelled = its job was not over and is cancelled
+erase-resource-hint = what its job made elsewhere is still there: { $resource }
+erase-entered-hint = a text of it entered under another id and is still there: event { $events }
+erase-log-kept = somebody is reading an older state of the store: until that ends, its log still has what was erased
+erase-log-kept-hint = run the same again later; it empties the log
+erase-copies-hint = copies and backups made before still have it
+stats-since = received since { $since }; jobs as they are now
+stats-between = received from { $since } until { $until }; jobs as they are now
+stats-ahead =
+    { $count ->
+        [one] 1 delivery carries a time after its reception, { $time } ahead: one of the two clocks is wrong
+       *[other] { $count } deliveries carry a time after their reception, nearly all by { $time } or less: one of the two clocks is wrong
+    }
+stats-refused-hint = what was refused, and why: cola-ia errors --kind intake
+stats-more =
+    { $count ->
+        [one] 1 source more is in the total only
+       *[other] { $count } sources more are in the total only
+    }
 
 stdout-closed = nobody reads stdout any more: { $cause }
 stdout-failed = stdout cannot be written: { $cause }
@@ -532,8 +885,29 @@ store-store_article = { $path } is a database of the article's script, and only 
 store-store_article-hint = “cola-ia add FILE” keeps a copy of it before; “cola-ia add --dry-run FILE” only tells what that would do
 store-takeover_refused = the database of the article's script { $path } cannot be taken over: { $cause }; nothing was changed
 store-takeover_refused-hint = mend what is said, or start another store with --db
+store-cursor_unknown = this list did not give the place “{ $cursor }”
+store-cursor_unknown-hint = --after takes what the hint of the page before named
 store-op_reused = a call was repeated with other contents under the same name; this is a fault of cola-ia
 store-op_reused-hint = please report it; nothing was changed
+store-op_expired = a call was repeated after more than 7 days, and its first answer is gone
+store-op_expired-hint = run the same anew: nothing enters twice
+store-event_unknown = there is no event number { $event }
+store-conflict_unknown = there is no conflict { $conflict }
+store-conflict_unknown-hint = “cola-ia show ID” tells the numbers
+store-conflict_not_named = not exactly one conflict is undecided
+store-conflict_not_named-hint = name those that are meant with --conflict N
+store-conflict_decided = conflict { $conflict } has been acted upon already ({ $decision }); nothing was changed
+store-conflict_decided-hint = “cola-ia show ID” tells what was decided and when
+store-content_gone = the text of conflict { $conflict } is no longer kept: it was pruned or erased
+store-content_gone-hint = it can still be kept as a conflict, with --keep
+store-id_taken = the id { $id } of the source { $source } has another text; nothing entered
+store-id_taken-hint = choose an id that nobody uses; “cola-ia id” makes one
+store-effects_open = an effect of an earlier run is still open, and a new run could repeat it; nothing was changed
+store-effects_open-hint = settle the effect first, or accept without --run
+store-resolve_too_many = at most { $limit } conflicts can be decided so at once
+store-note_too_long = a note has at most { $limit } bytes
+store-job_running = a worker has the job of this event; nothing was erased
+store-job_running-hint = wait until it has finished and run the same again
 store-batch_too_long = a batch has more events than one call may carry; this is a fault of cola-ia
 store-batch_too_long-hint = please report it; nothing was changed
 store-import_other_namespace = the store { $path } has events of another origin than the export; nothing was changed
@@ -615,7 +989,6 @@ import-line-import_number_taken = its number or its key belongs to something els
 import-line-import_identity_taken = this source and id are an event with another number here
 import-line-import_belongs = it belongs to what was left out
 
-column-kind = KIND
 column-entered = ENTERED
 column-same = THERE
 column-kept = WENT ON

@@ -25,8 +25,15 @@ value-number = N
 value-size = TAMAÑO
 value-state = ESTADO
 value-verdict = VEREDICTO
+value-type = TIPO
+value-moment = MOMENTO
+value-filter = FILTRO
+value-kind = CLASE
+value-place = LUGAR
 value-id = ID
 value-shell = SHELL
+value-text = TEXTO
+value-age = EDAD
 value-command = COMANDO
 value-lang = es|en
 value-when = auto|always|never
@@ -101,11 +108,15 @@ examples-jobs =
     cola-ia jobs
     cola-ia jobs --state fallido --state retenido
     cola-ia jobs --source formulario --limit 1000 --json
+    cola-ia jobs --filter 'origen=formulario,web estado=fallido desde=24h'
 
 about-show = Muestra todo lo que le pasó a un id
 about-show-long =
-    Identidad, estado, fechas y con cuánto retraso llegó el evento, su texto, los otros textos que
-    llegaron con el mismo id y las últimas entregas. Si varios orígenes conocen el id, salen todos.
+    Primero responde: por qué se ejecutó o no su trabajo y por qué llegó cuando llegó. Después, la
+    identidad, el texto, las revisiones aceptadas, los otros textos que llegaron con el mismo id (en
+    qué difieren y qué se decidió), cada recepción con su veredicto, el tiempo desde la anterior y
+    su retraso, y los intentos y efectos del trabajo. Los textos largos salen recortados; --json los
+    da enteros. Si varios orígenes conocen el id, salen todos.
 usage-show = cola-ia show [OPCIONES] ID
 examples-show =
     cola-ia show idea-42
@@ -152,6 +163,143 @@ exit-codes-import =
     2    no se entiende el comando o un ajuste; no se intentó nada
     4    algo contradice a lo que hay, o una línea no se puede leer; lo demás entró
     130  interrumpido; lo que se contó está guardado
+
+about-stats = Cuenta lo que llegó, con qué retraso, y cuántos trabajos esperan
+about-stats-long =
+    Dos tablas con una línea por origen: las entregas recibidas en un tiempo, por veredicto, con el
+    retraso con que llegaron; y los trabajos por estado, tal como están ahora, llegaran cuando
+    llegaran. La línea - es lo que se rechazó sin origen. Sin --since se cuentan las 24 horas
+    anteriores a --until o, si tampoco está, a este momento.
+
+    RETRASO P50 y RETRASO P95: la mitad y 95 de cada 100 de las entregas que traen fecha llegaron con
+    ese retraso o menos; cada cifra se aparta un 6,25 % de la verdadera como mucho. Las que traen una
+    fecha posterior a su recepción se cuentan aparte: uno de los dos relojes está mal.
+
+    Las cuentas se guardan por minutos, pasados dos días por horas y pasados dos meses por días (UTC);
+    el tiempo pedido se ensancha hasta completarlos, y la salida de errores dice cuál se contó.
+usage-stats = cola-ia stats [OPCIONES]
+examples-stats =
+    cola-ia stats                                          las últimas 24 horas
+    cola-ia stats --since 15m --source formulario
+    cola-ia stats --since 2026-01-30 --until 2026-01-30    ese día
+    cola-ia stats --since 1970-01-01 --json                todo
+about-deliveries = Lista todas las entregas de eventos, de la más nueva a la más vieja
+about-deliveries-long =
+    Una línea por entrega: número, veredicto, cuándo se recibió (UTC), cuánto después de ocurrir,
+    origen e id. También salen las repetidas, los conflictos con su número y las rechazadas, con el
+    lugar donde se leyeron, el código del motivo y de qué se trata.
+usage-deliveries = cola-ia deliveries [OPCIONES]
+examples-deliveries =
+    cola-ia deliveries
+    cola-ia deliveries --verdict inválido --since 2026-01-31 --until 2026-01-31
+    cola-ia deliveries --source formulario,web --verdict conflicto,repetido --since 24h
+    cola-ia deliveries --filter 'motivo=id_blank' --json
+
+about-conflicts = Lista los otros textos que llegaron con ids conocidos, del más nuevo al más viejo
+about-conflicts-long =
+    Una línea por conflicto: cuándo llegó su texto la primera y la última vez, cuántas veces, qué se
+    decidió, origen, número dentro del evento e id. Con --diff, cada uno sale con su diferencia
+    frente al texto del evento: tras -, las líneas que desaparecen; tras +, las que aparecen; las
+    palabras cambiadas, entre [-…-] y {"{"}+…+{"}"}.
+usage-conflicts = cola-ia conflicts [OPCIONES]
+examples-conflicts =
+    cola-ia conflicts --undecided
+    cola-ia conflicts --diff --limit 5
+    cola-ia conflicts --source formulario --since 7d --json
+
+about-errors = Lista lo rechazado y los intentos que salieron mal, de lo más nuevo a lo más viejo
+about-errors-long =
+    Una línea por error: cuándo, de qué clase, origen y qué pasó. De una entrada rechazada, su lugar
+    y su motivo, como los dijo «add»; de un intento, su id, vuelta y número, cómo acabó y qué dijo.
+    Sin --kind salen las dos clases.
+usage-errors = cola-ia errors [OPCIONES]
+examples-errors =
+    cola-ia errors --since 24h
+    cola-ia errors --kind entrada --since 2026-01-31 --until 2026-01-31
+    cola-ia errors --kind intento --source formulario --json
+
+about-tail = Muestra las entregas según van llegando
+about-tail-long =
+    Empieza por las últimas y sigue hasta que lo interrumpas o nadie lea su salida. Si el almacén
+    aún no existe o está ocupado, espera; si lo sustituyen, sigue con el nuevo. Mientras no llega
+    nada, no mantiene abierto el almacén.
+usage-tail = cola-ia tail [OPCIONES]
+examples-tail =
+    cola-ia tail
+    cola-ia tail -n 0 --verdict conflicto,inválido
+    cola-ia tail --source formulario --json
+exit-codes-tail =
+    0    ya nadie lee su salida
+    1    no se puede leer lo que hay en la ruta del almacén
+    2    no se entiende el comando o un ajuste; no se intentó nada
+    130  interrumpido
+about-resolve = Decidir qué se hace con un conflicto
+about-resolve-long =
+    Un conflicto es otro texto con un id ya conocido. Nada de él entra hasta que alguien diga qué es:
+
+    --keep: sigue siendo un conflicto. Se cuenta cada vez que llega y deja de dar la alarma.
+    --accept: también es correcto. Desde entonces es un repetido, y el trabajo lo usa: el que espera
+    toma el texto nuevo; cualquier otro se queda como está, salvo que --run le dé otra vuelta.
+    --as NUEVOID: es otro evento, enviado con un id equivocado. Entra como NUEVOID y stdout recibe
+    el veredicto, como con «add». Si NUEVOID ya se conoce, nada entra y el veredicto lo dice.
+
+    Cada decisión se guarda con su hora y su nota, y «show» la enseña. Un conflicto que solo se
+    mantuvo puede decidirse otra vez; lo aceptado o lo que entró no, porque ya se actuó.
+usage-resolve = cola-ia resolve [OPCIONES] ID (--keep | --accept [--run] | --as NUEVOID)
+examples-resolve =
+    cola-ia show idea-42                               ver antes los dos textos
+    cola-ia resolve idea-42 --keep --note "una prueba"
+    cola-ia resolve idea-42 --conflict 2 --accept --run
+    cola-ia resolve idea-42 --as idea-42b
+exit-codes-resolve =
+    0    decidido
+    1    sin decidir: no existe ese id o ese conflicto, ya estaba decidido, o NUEVOID tiene otro texto
+    2    no se entiende la orden, o qué conflicto se quiere decir; no se intentó nada
+
+about-prune = Soltar textos viejos y entregas repetidas viejas
+about-prune-long =
+    Quita los textos y la historia (salidas, resultados) de los eventos cuyo trabajo terminó o se
+    canceló, y las entregas que solo repitieron un evento conocido. La identidad, las huellas, las
+    horas y las cuentas se quedan para siempre: un id viejo sigue siendo repetido, y con otro texto
+    sigue siendo conflicto.
+
+    Nunca se toca lo que está pendiente, en proceso, retenido, o fallido a la espera de alguien; ni
+    un evento con un conflicto sin decidir o un efecto abierto. Las entregas repetidas se guardan al
+    menos 7 días.
+
+    Sin --older-than, los ajustes dicen qué es viejo: retention.deliveries (90 días) y
+    retention.texts (nunca). Va en pasos pequeños, al lado de todo lo demás; puede interrumpirse y
+    repetirse en cualquier momento.
+usage-prune = cola-ia prune [OPCIONES]
+examples-prune =
+    cola-ia prune                                  según los ajustes; vale para cada noche
+    cola-ia prune --older-than 180d --dry-run      qué se iría
+    cola-ia prune --older-than 180d --shrink       y devolver el sitio al disco
+exit-codes-prune =
+    0    todo bien
+    1    no se pudo, o no hasta el final; al repetirla sigue donde iba
+    2    no se entiende la orden o un ajuste; no se intentó nada
+    130  interrumpida; al repetirla sigue donde iba
+
+about-erase = Borrar lo que decía un evento: el derecho al olvido
+about-erase-long =
+    Se van sus textos, también los de sus conflictos y revisiones, y su tipo, notas, salidas,
+    resultados e id. Queda constancia de que estuvo: un resumen (hash) con el que el id se sigue
+    conociendo, huellas, horas y cuentas. La misma entrega sigue siendo repetida y otro texto sigue
+    siendo conflicto, y de ninguno se guarda nada. El trabajo que no ha acabado se cancela; mientras
+    lo tiene un trabajador, no se borra nada.
+
+    Los bytes se sobrescriben en el archivo del almacén y en su registro de escritura (-wal). Las
+    copias de seguridad hechas antes no se tocan.
+usage-erase = cola-ia erase [OPCIONES] ID --yes
+examples-erase =
+    cola-ia erase ana@example.org            dice qué se iría
+    cola-ia erase ana@example.org --yes
+    cola-ia show ana@example.org             dice cuándo se borró
+exit-codes-erase =
+    0    borrado, ahora o antes
+    1    sin borrar: no existe ese id, o un trabajador tiene su trabajo
+    2    falta --yes, o no se entiende la orden; no se intentó nada
 
 about-config = Muestra o revisa los ajustes
 about-config-long =
@@ -210,7 +358,8 @@ arg-color = Cuándo usar color: auto, always (siempre) o never (nunca) [predeter
 arg-quiet = Solo avisos y errores: sin resumen, sin progreso y sin pistas
 arg-inputs = Archivos que leer, en este orden; - es la entrada estándar
 arg-source = El origen de todos los eventos; se rechaza el que nombre otro
-arg-source-filter = Solo los de este origen
+arg-source-only = Solo los de este origen
+arg-source-filter = Solo los de estos orígenes; como todo filtro, admite una lista (web,formulario) y se puede repetir
 arg-json = Escribe un objeto JSON por línea, con palabras en inglés (docs/JSON.es.md)
 arg-fail-on = Termina con 3 si hay conflictos; el único valor es conflict
 arg-rejects = Agrega a este archivo las líneas rechazadas, tal cual, para arreglarlas y volver a agregarlas después
@@ -220,9 +369,29 @@ arg-no-progress = Sin barra de progreso (aparece en stderr cuando stdout va a ot
 arg-target = El archivo que se crea; - o nada es stdout
 arg-export = La exportación; - es stdin
 arg-no-bar = Sin barra de progreso
-arg-state = Solo en este estado; puedes repetirla: pendiente, en_proceso, terminado, fallido, retenido, cancelado (o pending, running, done, failed, held, cancelled)
+arg-state = Solo en estos estados: pendiente, en_proceso, terminado, fallido, retenido, cancelado (o pending, running, done, failed, held, cancelled)
+arg-type = Solo de estos tipos
+arg-since = Solo lo recibido desde entonces: una antigüedad como 15m, 24h o 7d, una fecha (UTC) o un instante RFC 3339
+arg-until = Solo lo recibido antes de entonces; una fecha incluye su día
+arg-filter = Lo mismo y más, con palabras clave=valor: "origen=web,formulario desde=24h"
 arg-limit = Cuántos como máximo, hasta 1000 [predeterminado: 50]
+arg-after-place = La página siguiente: el lugar que indicó la página anterior
+arg-verdict = Solo con estos veredictos: nuevo, repetido, conflicto, inválido (o new, duplicate, conflict, invalid)
+arg-undecided = Solo aquellos sobre los que no se ha decidido nada
+arg-diff = Muestra cada uno con la diferencia entre los dos textos (con --json: con ambos textos)
+arg-kind = Solo esta clase: entrada o intento (o intake, attempt)
+arg-latest = Con cuántas de las últimas empieza, de 0 a 1000 [predeterminado: 10]
 arg-after = La página siguiente: solo trabajos anteriores a este número de evento
+arg-conflict = El conflicto de este número, el que enseña «show»; puede darse varias veces. Hace falta si no hay exactamente uno sin decidir
+arg-keep = Sigue siendo un conflicto: se cuenta y deja de dar la alarma
+arg-accept = También es correcto: repetido desde entonces, y el texto con el que se trabaja
+arg-run = Con --accept: dar otra vuelta a un trabajo que ya no espera
+arg-as = Es otro evento: entra con este id
+arg-note = Por qué, con tus palabras; se guarda con la decisión
+arg-older-than = Se va lo que sea más viejo que esto, como 90d, 12h o 0s, digan lo que digan los ajustes
+arg-prune-dry-run = Decir qué se iría y no quitar nada
+arg-shrink = Escribir después el archivo de nuevo, sin el sitio libre. Nadie más puede escribir mientras tanto, y el disco necesita sitio para dos más como él
+arg-yes = Hacerlo. Sin esto no se hace nada y stderr dice qué se iría
 arg-id = El id, exactamente como se envió
 arg-origin = Agrega como comentario de dónde sale cada valor
 arg-count = Cuántos [predeterminado: 1]
@@ -238,12 +407,12 @@ usage-known-languages = los idiomas son es (español) y en (inglés)
 usage-unknown-option = aquí no existe la opción { $option }
 usage-option-after-command = la opción de un comando va después de él: cola-ia { $command } { $option } …
 usage-file-after-dashes = un archivo cuyo nombre empieza con - va después de --: cola-ia add -- { $file }
-usage-id-after-dashes = un id que empieza con - va después de --: cola-ia show -- { $id }
+usage-id-after-dashes = un id que empieza con - va después de --: cola-ia { $command } -- { $id }
 usage-extra-argument = sobra el argumento «{ $value }»
 usage-unknown-command = no existe el comando «{ $command }»
 usage-planned-command = «{ $command }» no está en esta versión
 usage-file-as-command = para dejar entrar los eventos de ese archivo: cola-ia add { $path }
-usage-quote-id = un id con espacios va entre comillas: cola-ia show { $id }
+usage-quote-id = un id con espacios va entre comillas: cola-ia { $command } { $id }
 usage-missing = falta { $argument }
 usage-add-what = nombra los archivos, o - para la entrada estándar: cola-ia add ARCHIVO, o cola-ia add -
 usage-no-value = { $option } necesita un valor
@@ -255,9 +424,26 @@ usage-other = no se entiende el comando: { $cause }
 usage-see-help = todos los comandos y opciones: cola-ia --help
 usage-unknown-word = { $option } no acepta «{ $value }»
 usage-known-words = acepta: { $known }
+usage-moment-hint = escribe una antigüedad (15m, 24h, 7d, 2w), una fecha (2026-01-31, en UTC) o un instante (2026-01-31T21:00:00Z)
+usage-type-hint = un tipo no está en blanco, tiene 256 bytes como máximo y ningún carácter de control; si lleva una coma, va entre comillas
+usage-reason-hint = un motivo es un código como id_blank o effect_unknown; --json los muestra
+usage-codes-hint = los códigos de rechazo están en docs/ERRORES.md
+usage-filter-pair = «{ $value }», en { $option }, no es clave=valor
+usage-filter-pair-hint = escribe por ejemplo: --filter "origen=web desde=24h"; un valor con espacios va entre comillas: tipo="a b"
+usage-filter-quotes = las comillas de «{ $value }», en { $option }, no se cierran o llevan algo detrás
+usage-filter-key = { $option } no tiene la clave «{ $key }»
+usage-filter-key-not-taken = esta lista no se puede filtrar por «{ $key }» ({ $option })
+usage-filter-keys = esta lista admite: { $known }
+usage-filter-twice = «{ $key }» admite un solo valor y se le dieron dos
 usage-not-a-number = { $option } necesita un número entero de 1 a { $max }, no «{ $value }»
 usage-stdin-twice = la entrada estándar (-) solo se puede leer una vez
 usage-rejects-is-input = las líneas rechazadas no pueden ir a { $path }, que se lee como entrada
+usage-resolve-how = falta decir qué se hace con el conflicto
+usage-resolve-how-hint = uno de --keep, --accept o --as NUEVOID; los dos textos se ven con «cola-ia show ID»
+usage-resolve-one = solo puede darse uno de --keep, --accept y --as
+usage-resolve-run = --run va con --accept
+usage-resolve-as-one = --as trata de un solo conflicto: un id tiene un texto
+usage-prune-shrink = --shrink no va con --dry-run
 usage-man-both = --dir escribe todas las páginas; no va junto con el nombre de un comando
 
 ## Ajustes
@@ -280,10 +466,13 @@ fault-not-bytes-hint = escribe bytes, o un número con su unidad: 65536, 64KiB, 
 fault-bytes-bounds = { $value } está fuera de los límites: como mínimo { $min }, como máximo { $max }
 fault-not-duration = «{ $value }» no es una duración
 fault-not-duration-hint = escribe un número con su unidad: 500ms, 60s, 5m, 1h
+fault-not-age = «{ $value }» no es una edad
+fault-not-age-hint = escribe un número entero con su unidad: 90d, 12w, 36h, 15m, 0s; en un ajuste también vale «never» (nunca)
 fault-duration-bounds = { $value } está fuera de los límites: como mínimo { $min }, como máximo { $max }
 fault-type-bool = se esperaba true o false y hay un valor de tipo { $value }
 fault-type-bytes = se esperaba un tamaño como 65536 o "64KiB" y hay un valor de tipo { $value }
 fault-type-duration = se esperaba una duración como "60s" y hay un valor de tipo { $value }
+fault-type-age = se esperaba una edad como "90d", o "never", y hay un valor de tipo { $value }
 fault-type-string = se esperaba un texto entre comillas y hay un valor de tipo { $value }
 
 config-unreadable = no se pueden leer los ajustes de { $file }: { $cause }
@@ -311,6 +500,11 @@ setting-max-line-bytes =
 setting-lock-wait = Cuánto esperar mientras otro proceso escribe en el almacén (ms, s, m, h). Como máximo, 24h.
 setting-allow-network-filesystem =
     Abrir de todos modos un almacén que está en un sistema de archivos de red. Allí los bloqueos no son fiables y el almacén puede dañarse: úsalo solo si lo monta una única máquina.
+
+setting-retention-deliveries =
+    «cola-ia prune» quita las entregas que solo repitieron un evento conocido cuando son más viejas que esto, y guarda su cuenta (s, m, h, d, w; o never, nunca). Jamás antes de 7 días.
+setting-retention-texts =
+    «cola-ia prune» quita los textos y la historia de los eventos que llevan más que esto terminados o cancelados, y guarda identidad, huella y cuentas (s, m, h, d, w; o never, nunca).
 
 ## init, man, add, jobs, show
 
@@ -346,6 +540,11 @@ add-summary-conflicts =
         [one] 1 conflicto
        *[other] { $count } conflictos
     }
+add-summary-decided =
+    { $count ->
+        [one] 1 conflicto ya decidido
+       *[other] { $count } conflictos ya decididos
+    }
 add-summary-refused =
     { $count ->
         [one] 1 rechazado
@@ -368,6 +567,31 @@ column-source = ORIGEN
 column-attempts = INTENTOS
 column-received = RECIBIDO
 column-id = ID
+column-late-half = RETRASO P50
+column-late-most = RETRASO P95
+column-total = TOTAL
+column-verdict = VEREDICTO
+column-delivery = ENTREGA
+column-late = RETRASO
+column-gap = TRAS
+column-detail = DETALLE
+column-first = PRIMERA
+column-last = ÚLTIMA
+column-count = VECES
+column-decision = DECISIÓN
+column-number = N.º
+column-time = MOMENTO
+column-kind = CLASE
+column-what = QUÉ
+column-run = VUELTA
+column-attempt = INTENTO
+column-started = EMPEZÓ
+column-took = DURÓ
+column-outcome = RESULTADO
+column-worker = QUIÉN
+column-effect = EFECTO
+column-tries = VECES
+column-changed = CAMBIÓ
 jobs-more-hint = hay más: --after { $next }
 jobs-none = no hay trabajos
 jobs-no-source = no ha llegado ningún evento del origen { $source }
@@ -388,6 +612,14 @@ show-received = recibido
 show-due = disponible desde
 show-duplicates = repetidos
 show-fingerprint = huella
+show-erased = borrado
+show-pruned = de ellos podados
+show-pruned-between = { $count }, del { $first } al { $last }
+show-revision = texto { $number }, del { $time }
+show-text-revision = texto { $number }, el que vale
+show-kept = { $time } se mantuvo como conflicto
+show-accepted = { $time } aceptado
+show-entered = { $time } entró como evento { $event }
 show-first = primera vez
 show-last = última vez
 show-late = ({ $time } después de ocurrir)
@@ -399,7 +631,131 @@ show-conflict =
         [one] conflicto { $number }, llegó una vez
        *[other] conflicto { $number }, llegó { $count } veces
     }
-show-deliveries = últimas entregas
+show-changed = cambió
+show-text-cut = … { $bytes } bytes más; --json lo da entero
+show-difference-cut = … los textos siguen; --json da ambos enteros
+show-receptions = recepciones
+show-receptions-more = (no se listan { $count } anteriores, entre la primera y estas)
+show-attempts-head = últimos intentos
+show-stderr = el final de su salida de errores
+show-effects-head = efectos
+show-decided-note = { $decision } («{ $note }»)
+
+why-waits = aún no se ejecutó: lleva { $time } a la espera y nadie lo ha tomado
+why-waits-again = aún no terminó: lleva { $time } a la espera de otro intento; intentos hasta ahora: { $attempts }, el último: { $last }
+why-later = aún no se ejecutó: espera hasta { $due } (faltan { $time })
+why-later-again = aún no terminó: el próximo intento será { $due } (faltan { $time }); intentos hasta ahora: { $attempts }, el último: { $last }
+why-running = se está ejecutando: lo tiene { $worker } desde hace { $time }
+why-running-lapsed = { $worker } lo tomó hace { $time } y no se sabe nada de él desde { $until }; otro intento puede tomarlo
+why-done = se ejecutó y terminó { $time }
+why-failed = no se vuelve a intentar, desde { $time }: { $reason }; intentos: { $attempts }, el último: { $last }
+why-held = no se ejecuta: retenido desde { $time } hasta que una consulta o una persona lo aclare: { $reason }
+why-cancelled = no se ejecuta: alguien lo detuvo { $time } ({ $reason })
+why-time-unknown = no se sabe con cuánto retraso llegó: quien lo envía no dijo cuándo ocurrió
+why-on-time = llegó { $time } después de ocurrir
+why-late = llegó { $time } después de ocurrir y antes no había llegado nada: se retrasó por el camino
+why-early = llegó { $time } antes de la hora a la que dice quien lo envía que ocurrió: uno de los dos relojes está mal
+
+deliveries-none = no hay entregas
+conflicts-none = no hay conflictos
+conflicts-diff-hint = mira en qué difieren con --diff
+conflicts-times = primera vez { $first }, última { $last }
+conflicts-texts-gone = (uno de los dos textos ya no se conserva)
+errors-none = no se rechazó nada ni salió mal ningún intento
+errors-none-intake = no se rechazó nada
+errors-none-attempt = no salió mal ningún intento
+tail-waiting = a la espera: { $problem }
+tail-again = ya se puede leer el almacén
+tail-rewound = el almacén se sustituyó por uno anterior; se sigue desde su final
+
+source-needed = varios orígenes conocen el id { $id }
+source-needed-hint = nombra uno de ellos con --source: { $sources }
+resolve-no-conflict = { $id } no tiene conflictos
+resolve-all-decided = todos los conflictos de { $id } están decididos
+resolve-all-decided-hint = para decidir otra vez uno que se mantuvo, nómbralo con --conflict N
+resolve-which = { $count ->
+    [one] { $id } tiene un conflicto sin decidir
+   *[other] { $id } tiene { $count } conflictos sin decidir
+}
+resolve-which-hint = nombra los que quieras decir: --conflict N, varias veces si hace falta
+resolve-listed =
+    { $count ->
+        [one] --conflict { $number }  llegó una vez, el { $last }: { $text }
+       *[other] --conflict { $number }  llegó { $count } veces, la última el { $last }: { $text }
+    }
+resolve-kept =
+    { $count ->
+        [one] el conflicto { $numbers } de { $id } lo sigue siendo: se cuenta y deja de dar la alarma
+       *[other] los conflictos { $numbers } de { $id } lo siguen siendo: se cuentan y dejan de dar la alarma
+    }
+resolve-accepted =
+    { $count ->
+        [one] el conflicto { $numbers } de { $id } queda aceptado: ese texto es un repetido desde ahora
+       *[other] los conflictos { $numbers } de { $id } quedan aceptados: esos textos son repetidos desde ahora
+    }
+resolve-entered =
+    { $count ->
+        [one] el conflicto { $numbers } de { $id } entró como { $other }
+       *[other] los conflictos { $numbers } de { $id } entraron como { $other }
+    }
+resolve-known =
+    { $count ->
+        [one] el conflicto { $numbers } de { $id }: { $other } ya se conoce con este texto, y nada entró
+       *[other] los conflictos { $numbers } de { $id }: { $other } ya se conoce con este texto, y nada entró
+    }
+resolve-job-waits = su trabajo espera y toma el texto nuevo
+resolve-job-rerun = su trabajo tiene otra vuelta, la { $run }, con el texto nuevo
+resolve-job-untouched = su trabajo se queda como está: { $state }
+
+prune-nothing = no hay nada que podar
+prune-done = podado: { $parts }
+prune-would = no se quitó nada; se iría esto: { $parts }
+prune-events =
+    { $count ->
+        [one] texto e historia de 1 evento
+       *[other] textos e historia de { $count } eventos
+    }
+prune-deliveries =
+    { $count ->
+        [one] 1 entrega repetida
+       *[other] { $count } entregas repetidas
+    }
+prune-ops =
+    { $count ->
+        [one] el apunte de 1 llamada
+       *[other] los apuntes de { $count } llamadas
+    }
+prune-shrunk = el almacén ocupaba { $from } y ocupa { $to }
+prune-shrink-hint = el sitio lo usarán los eventos nuevos; para devolverlo al disco: cola-ia prune --shrink
+
+erase-would =
+    { $count ->
+        [one] { $id } del origen { $source }: se iría un texto, y el tipo, las salidas, los resultados y el id; su trabajo está { $state }
+       *[other] { $id } del origen { $source }: se irían { $count } textos, y el tipo, las salidas, los resultados y el id; su trabajo está { $state }
+    }
+erase-needs-yes = no se borró nada: falta --yes
+erase-needs-yes-hint = no se puede deshacer; con --yes se hace
+erase-done = borrado { $id }; su identidad queda como un resumen (hash)
+erase-again = ya se borró el { $time }, y sigue borrado
+erase-cancelled = su trabajo no había acabado y queda cancelado
+erase-resource-hint = lo que hizo su trabajo en otro sitio sigue allí: { $resource }
+erase-entered-hint = un texto suyo entró con otro id y sigue ahí: evento { $events }
+erase-log-kept = alguien está leyendo un estado anterior del almacén: hasta que acabe, su registro de escritura (-wal) aún tiene lo borrado
+erase-log-kept-hint = repite lo mismo más tarde: vacía ese registro
+erase-copies-hint = las copias hechas antes aún lo tienen
+stats-since = recibido desde { $since }; los trabajos, como están ahora
+stats-between = recibido desde { $since } hasta { $until }; los trabajos, como están ahora
+stats-ahead =
+    { $count ->
+        [one] 1 entrega trae una fecha posterior a su recepción, adelantada { $time }: uno de los dos relojes está mal
+       *[other] { $count } entregas traen una fecha posterior a su recepción, casi todas adelantadas { $time } o menos: uno de los dos relojes está mal
+    }
+stats-refused-hint = lo que se rechazó y por qué: cola-ia errors --kind intake
+stats-more =
+    { $count ->
+        [one] 1 origen más está solo en el total
+       *[other] { $count } orígenes más están solo en el total
+    }
 
 stdout-closed = ya nadie lee la salida estándar: { $cause }
 stdout-failed = no se puede escribir en la salida estándar: { $cause }
@@ -534,8 +890,29 @@ store-store_article = { $path } es una base de datos del script del artículo, y
 store-store_article-hint = «cola-ia add ARCHIVO» guarda antes una copia; «cola-ia add --dry-run ARCHIVO» solo dice qué haría
 store-takeover_refused = cola-ia no puede hacerse cargo de la base de datos del script del artículo, { $path }: { $cause }; no se cambió nada
 store-takeover_refused-hint = arregla lo que se indica, o empieza otro almacén con --db
+store-cursor_unknown = esta lista no dio el lugar «{ $cursor }»
+store-cursor_unknown-hint = --after admite lo que indicó la página anterior
 store-op_reused = se repitió una llamada con otro contenido y el mismo nombre; es un fallo de cola-ia
 store-op_reused-hint = avísanos de este fallo, por favor; no se cambió nada
+store-op_expired = se repitió una llamada después de más de 7 días, y su primera respuesta ya no está
+store-op_expired-hint = haz lo mismo de nuevo: nada entra dos veces
+store-event_unknown = no hay ningún evento número { $event }
+store-conflict_unknown = no hay ningún conflicto { $conflict }
+store-conflict_unknown-hint = «cola-ia show ID» dice los números
+store-conflict_not_named = no hay exactamente un conflicto sin decidir
+store-conflict_not_named-hint = nombra los que quieras decir con --conflict N
+store-conflict_decided = sobre el conflicto { $conflict } ya se actuó ({ $decision }); no se cambió nada
+store-conflict_decided-hint = «cola-ia show ID» dice qué se decidió y cuándo
+store-content_gone = el texto del conflicto { $conflict } ya no se guarda: se podó o se borró
+store-content_gone-hint = todavía puede mantenerse como conflicto, con --keep
+store-id_taken = el id { $id } del origen { $source } tiene otro texto; nada entró
+store-id_taken-hint = elige un id que nadie use; «cola-ia id» hace uno
+store-effects_open = un efecto de una vuelta anterior sigue abierto, y otra vuelta podría repetirlo; no se cambió nada
+store-effects_open-hint = resuelve antes el efecto, o acepta sin --run
+store-resolve_too_many = así pueden decidirse a la vez { $limit } conflictos como mucho
+store-note_too_long = una nota tiene como mucho { $limit } bytes
+store-job_running = un trabajador tiene el trabajo de este evento; no se borró nada
+store-job_running-hint = espera a que termine y repite lo mismo
 store-batch_too_long = un lote tiene más eventos de los que admite una llamada; es un fallo de cola-ia
 store-batch_too_long-hint = avísanos de este fallo, por favor; no se cambió nada
 store-import_other_namespace = el almacén { $path } tiene eventos de otro origen que la exportación; no se cambió nada
@@ -637,7 +1014,6 @@ import-line-import_number_taken = su número o su clave es de otra cosa aquí
 import-line-import_identity_taken = este origen e id son aquí un evento con otro número
 import-line-import_belongs = pertenece a lo que se quedó fuera
 
-column-kind = CLASE
 column-entered = ENTRÓ
 column-same = ESTABA
 column-kept = SIGUIÓ

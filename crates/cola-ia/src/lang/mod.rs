@@ -120,35 +120,59 @@ impl Lang {
     pub fn state(&self, state: JobState) -> &'static str {
         state_word(self.choice.words, state)
     }
+
+    /// The word on stdout for how an attempt ended; one that is not known stays as it is.
+    pub fn outcome<'a>(&self, outcome: &'a str) -> Cow<'a, str> {
+        self.word_of(outcome, &OUTCOMES)
+    }
+
+    /// The word on stdout for an effect's state; one that is not known stays as it is.
+    pub fn effect<'a>(&self, state: &'a str) -> Cow<'a, str> {
+        self.word_of(state, &EFFECTS)
+    }
+
+    fn word_of<'a>(&self, word: &'a str, spanish: &[(&str, &'static str)]) -> Cow<'a, str> {
+        match spanish.iter().find(|(known, _)| *known == word) {
+            Some((_, spanish)) if self.choice.words == Language::Spanish => Cow::Borrowed(spanish),
+            _ => Cow::Borrowed(word),
+        }
+    }
 }
 
-/// The word for a verdict. The Spanish ones are what the article's script prints, and are a contract with scripts.
+/// How an attempt ended, in Spanish.
+const OUTCOMES: [(&str, &str); 6] = [
+    ("done", "terminado"),
+    ("error", "error"),
+    ("crashed", "caído"),
+    ("timed_out", "agotado"),
+    ("released", "devuelto"),
+    ("lease_lost", "desalojado"),
+];
+
+/// Where an effect stands, in Spanish.
+const EFFECTS: [(&str, &str); 6] = [
+    ("intended", "intentado"),
+    ("done", "hecho"),
+    ("failed", "no_hecho"),
+    ("unknown", "incierto"),
+    ("held", "retenido"),
+    ("abandoned", "abandonado"),
+];
+
+/// The word for a verdict.
 pub const fn verdict_word(language: Language, verdict: Verdict) -> &'static str {
-    match (language, verdict) {
-        (Language::English, _) => verdict.as_str(),
-        (Language::Spanish, Verdict::New) => "nuevo",
-        (Language::Spanish, Verdict::Duplicate) => "repetido",
-        (Language::Spanish, Verdict::Conflict) => "conflicto",
-        (Language::Spanish, Verdict::Invalid) => "inválido",
+    match language {
+        Language::English => verdict.as_str(),
+        Language::Spanish => verdict.in_spanish(),
     }
 }
 
 /// The word for a job's state.
 pub const fn state_word(language: Language, state: JobState) -> &'static str {
-    match (language, state) {
-        (Language::English, _) => state.as_str(),
-        (Language::Spanish, JobState::Pending) => "pendiente",
-        (Language::Spanish, JobState::Running) => "en_proceso",
-        (Language::Spanish, JobState::Done) => "terminado",
-        (Language::Spanish, JobState::Failed) => "fallido",
-        (Language::Spanish, JobState::Held) => "retenido",
-        (Language::Spanish, JobState::Cancelled) => "cancelado",
+    match language {
+        Language::English => state.as_str(),
+        Language::Spanish => state.in_spanish(),
     }
-}
-
-/// The state that either language has this word for.
-pub fn state_from_word(word: &str) -> Option<JobState> {
-    JobState::ALL.into_iter().find(|state| Language::ALL.iter().any(|language| state_word(*language, *state) == word))
 }
 
 fn bundle(language: Language) -> FluentBundle<FluentResource> {

@@ -3,11 +3,15 @@
 
 mod characters;
 mod colour;
+mod difference;
 mod id;
 mod shell;
+mod table;
 mod text;
 
 pub use colour::{Colour, ColourChoice, Paint};
+pub use difference::{Difference, difference};
 pub use id::id_on_a_line;
 pub use shell::{shell_path, shell_word};
-pub use text::{safe_line, safe_text};
+pub use table::{Cell, Table};
+pub use text::{safe_line, safe_text, short_line, short_text};

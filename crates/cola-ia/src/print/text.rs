@@ -16,6 +16,27 @@ pub fn safe_line(text: &str) -> Cow<'_, str> {
     escape(text, is_unsafe)
 }
 
+/// Bytes of a text that people are shown.
+const SHOWN_MAX_BYTES: usize = 4_096;
+/// Lines of a text that people are shown.
+const SHOWN_MAX_LINES: usize = 60;
+
+/// The beginning of a text as by [`safe_text`], and the bytes that are left out: 0 where all of it is there.
+pub fn short_text(text: &str) -> (Cow<'_, str>, usize) {
+    let bytes = text.floor_char_boundary(SHOWN_MAX_BYTES);
+    let lines = text[..bytes].match_indices('\n').nth(SHOWN_MAX_LINES - 1).map_or(bytes, |(at, _)| at);
+    let shown = if text.len() <= SHOWN_MAX_BYTES && lines == bytes { text } else { &text[..lines] };
+    (safe_text(shown), text.len() - shown.len())
+}
+
+/// The beginning of a text as by [`safe_line`], with `…` where something is left out; at most `max` characters of it.
+pub fn short_line(text: &str, max: usize) -> Cow<'_, str> {
+    match text.char_indices().nth(max) {
+        Some((at, _)) => Cow::Owned(format!("{}…", safe_line(&text[..at]))),
+        None => safe_line(text),
+    }
+}
+
 const fn is_unsafe(character: char) -> bool {
     character.is_ascii_control()
         || matches!(character, '\u{80}'..='\u{9f}' | '\u{2028}' | '\u{2029}' | '\u{feff}' | '\u{e0000}'..='\u{e007f}')
@@ -53,6 +74,20 @@ mod tests {
         assert_eq!(safe_text("hi\u{e0041}"), "hi\\udb40\\udc41");
         assert_eq!(safe_text("👩\u{200d}💻"), "👩\u{200d}💻");
         assert_eq!(safe_line("two\nlines\t."), "two\\nlines\\t.");
+    }
+
+    #[test]
+    fn a_long_text_is_cut_and_what_is_left_out_is_counted() {
+        assert_eq!(short_text("a\nb\u{1b}"), ("a\nb\\u001b".into(), 0));
+        let long = "ñ".repeat(4_000);
+        let (shown, left) = short_text(&long);
+        assert_eq!((shown.len(), left), (4_096, 8_000 - 4_096));
+        let lines = "a\n".repeat(100);
+        let (shown, left) = short_text(&lines);
+        assert_eq!((shown.lines().count(), left), (60, 200 - 119));
+        assert_eq!(short_text(&"x".repeat(4_096)).1, 0);
+        assert_eq!(short_line("ab\ncd", 3), "ab\\n…");
+        assert_eq!(short_line("abc", 3), "abc");
     }
 
     proptest! {

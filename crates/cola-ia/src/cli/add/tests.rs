@@ -20,7 +20,7 @@ fn delivery(id: &str) -> Delivery {
 
 fn receipt(number: i64, verdict: Verdict) -> Receipt {
     let conflict = (verdict == Verdict::Conflict).then_some(1);
-    Receipt { number: DeliveryNumber(number), verdict, event: Some(EventNumber(1)), conflict }
+    Receipt { number: DeliveryNumber(number), verdict, event: Some(EventNumber(1)), conflict, decided: false }
 }
 
 const BOUNDS: Bounds = Bounds { line: 10, text: 5 };
@@ -39,7 +39,7 @@ fn answers_are_what_the_articles_script_prints() {
     assert_eq!(out, "idea-42 nuevo\nidea-42 repetido\nidea-42 conflicto\n");
     let mut out = String::new();
     push_answer(&mut out, &Lang::only(Language::English), false, &delivery("idea-42"), &receipt(1, Verdict::New));
-    push_preview(&mut out, &locale, false, &delivery("a b\u{a0}"), Verdict::New);
+    push_preview(&mut out, &locale, false, &delivery("a b\u{a0}"), Foretold { verdict: Verdict::New, decided: false });
     assert_eq!(out, "idea-42 new\n\"a b\\u00a0\" nuevo\n");
 }
 
@@ -58,7 +58,7 @@ fn answers_as_json_are_documented_lines() {
         assert!(std::fs::read_to_string(path).unwrap().contains(&out), "{name} does not show\n{out}");
     }
     let mut out = String::new();
-    push_preview(&mut out, &lang, true, &delivery("ñ\""), Verdict::New);
+    push_preview(&mut out, &lang, true, &delivery("ñ\""), Foretold { verdict: Verdict::New, decided: false });
     let line = r#"{"v":1,"verdict":"new","source":"default","id":"ñ\"","delivery":null,"event":null}"#;
     assert_eq!(out, format!("{line}\n"));
 }
@@ -118,10 +118,21 @@ fn every_error_of_a_store_has_a_sentence() {
                 .with("what", "WHAT")
                 .with("wal", "cola_ia.sqlite3-wal")
                 .with("filesystem", "nfs")
-                .with("seconds", 60);
+                .with("cursor", "x")
+                .with("seconds", 60)
+                .with("event", 7)
+                .with("conflict", 2)
+                .with("decision", "accept")
+                .with("source", "form")
+                .with("id", "idea-43")
+                .with("limit", 1_000);
             let problem = super::super::Problem::from_store(&error);
-            let interrupted = known.code == "interrupted";
-            assert_eq!(problem.exit(), if interrupted { Exit::Interrupted } else { Exit::Failed });
+            let exit = match known.code {
+                "interrupted" => Exit::Interrupted,
+                "cursor_unknown" => Exit::Usage,
+                _ => Exit::Failed,
+            };
+            assert_eq!(problem.exit(), exit);
             said.push_str(&problem.render(&lang, false));
         }
         assert!(!said.contains('⟨') && !said.contains('?'), "{said}");
@@ -155,8 +166,12 @@ fn the_summary_counts_and_the_exit_code_says_the_worst() {
     three.count = 3;
     tally.refusal(&three);
     assert_eq!(tally.exit(true), Exit::Refused);
-    tally.delivery(&delivery("it's"), Verdict::Conflict);
+    tally.delivery(&delivery("it's"), Verdict::Conflict, false);
     assert_eq!((tally.exit(true), tally.exit(false)), (Exit::Conflicts, Exit::Refused));
+    let mut decided = Tally::default();
+    decided.delivery(&delivery("kept"), Verdict::Conflict, true);
+    assert_eq!((decided.exit(true), &decided.first_conflict), (Exit::Done, &None), "what was decided is no alarm");
+    assert_eq!(said(&decided, Language::Spanish, false), "0 nuevos, 1 conflicto ya decidido");
     assert_eq!(
         said(&tally, Language::Spanish, false),
         "1 nuevo, 2 repetidos, 1 conflicto, 3 rechazados, 1 última línea sin terminar"

@@ -1,7 +1,8 @@
 use cola_ia_core::event::Fingerprint;
+use cola_ia_core::filter::Filter;
 use cola_ia_core::intake::{DeliveryNumber, EventNumber};
 use cola_ia_core::job::JobState;
-use cola_ia_core::store::{JobFilter, JobPage, JobSummary, PageRequest};
+use cola_ia_core::store::{DeliveryView, JobPage, JobSummary, PageRequest, PrunedDeliveries};
 use cola_ia_core::verdict::Verdict;
 
 use super::*;
@@ -10,12 +11,14 @@ use crate::lang::{Choice, Language};
 
 const MINUTE: i64 = 60_000_000;
 const START: i64 = 1_769_893_200_000_000;
+const NOW: Timestamp = Timestamp::from_micros(START + 60 * MINUTE);
 
 fn job(event: i64, id: &str, state: JobState) -> JobSummary {
     JobSummary {
         event: EventNumber(event),
         source: Source::default(),
         id: id.to_owned(),
+        erased_at: None,
         event_type: None,
         state,
         reason: String::new(),
@@ -25,6 +28,15 @@ fn job(event: i64, id: &str, state: JobState) -> JobSummary {
         time: None,
         received_at: Timestamp::from_micros(START),
         due_at: None,
+    }
+}
+
+fn decision(kind: DecisionKind, minute: i64, note: Option<&str>, entered: Option<i64>) -> DecisionView {
+    DecisionView {
+        kind,
+        decided_at: Timestamp::from_micros(START + minute * MINUTE),
+        note: note.map(str::to_owned),
+        entered: entered.map(EventNumber),
     }
 }
 
@@ -41,7 +53,23 @@ fn full() -> EventHistory {
         job,
         text: Some("Comparar dos modelos\n\nen mi producto\u{1b}[2J".to_owned()),
         fingerprint: Fingerprint::of("a"),
-        duplicates: 1,
+        changed_at: Some(Timestamp::from_micros(START + 5 * MINUTE)),
+        worker: None,
+        lease_until: None,
+        revision: 2,
+        revisions: vec![RevisionView {
+            number: 1,
+            fingerprint: Fingerprint::of("z"),
+            accepted_at: Timestamp::from_micros(START),
+            conflict: None,
+            text: Some("Comparar modelos".to_owned()),
+        }],
+        duplicates: 1_001,
+        pruned: Some(PrunedDeliveries {
+            count: 1_000,
+            first_at: Timestamp::from_micros(START + MINUTE),
+            last_at: Timestamp::from_micros(START + 90 * MINUTE),
+        }),
         conflicts: vec![
             ConflictView {
                 number: 1,
@@ -50,6 +78,10 @@ fn full() -> EventHistory {
                 count: 2,
                 first_at: Timestamp::from_micros(START + MINUTE),
                 last_at: Timestamp::from_micros(START + 2 * MINUTE),
+                decisions: vec![
+                    decision(DecisionKind::Keep, 3, Some("una prueba\u{202e}\nde Ana"), None),
+                    decision(DecisionKind::As, 4, None, Some(12)),
+                ],
             },
             ConflictView {
                 number: 2,
@@ -58,6 +90,7 @@ fn full() -> EventHistory {
                 count: 1,
                 first_at: Timestamp::from_micros(START + MINUTE),
                 last_at: Timestamp::from_micros(START + MINUTE),
+                decisions: vec![decision(DecisionKind::Accept, 5, None, None)],
             },
         ],
         deliveries: vec![
@@ -78,26 +111,75 @@ fn full() -> EventHistory {
                 origin: None,
             },
         ],
+        attempts: vec![attempt(3, "crashed"), attempt(2, "error"), attempt(1, "released")],
+        effects: vec![EffectView {
+            effect: 4,
+            run: 1,
+            name: "publish\u{1b}[2J".to_owned(),
+            key: "k".to_owned(),
+            state: "unknown".to_owned(),
+            begun_at: Timestamp::from_micros(START + MINUTE),
+            changed_at: Timestamp::from_micros(START + 2 * MINUTE),
+            reason: Some("no_answer".to_owned()),
+            resource_id: None,
+            cost_micros: Some(1_500),
+            tries: 2,
+        }],
+    }
+}
+
+fn attempt(number: u32, outcome: &str) -> AttemptView {
+    AttemptView {
+        attempt: i64::from(number),
+        event: EventNumber(7),
+        source: Source::new("form").unwrap(),
+        id: "idea-42".to_owned(),
+        run: 1,
+        number,
+        worker: "host\u{202e}:42".to_owned(),
+        started_at: Timestamp::from_micros(START + i64::from(number) * MINUTE),
+        ended_at: Some(Timestamp::from_micros(START + i64::from(number) * MINUTE + 1_500_000)),
+        outcome: Some(outcome.to_owned()),
+        exit_code: (outcome == "error").then_some(1),
+        signal: (outcome == "crashed").then_some(9),
+        error_class: (outcome == "error").then(|| "http_500".to_owned()),
+        error: (outcome == "error").then(|| "the model\nsaid no\u{9b}".to_owned()),
+        cost_micros: None,
+        tokens_in: None,
+        tokens_out: None,
+        model: None,
+        late: None,
+        stdout: None,
+        stderr: Some("first\nTraceback\u{1b}[31m\nlast".to_owned()),
     }
 }
 
 fn bare() -> EventHistory {
     let mut job = job(1, "a ", JobState::Pending);
+    job.erased_at = Some(Timestamp::from_micros(START + 10 * MINUTE));
     job.time = Some(Timestamp::from_micros(START + 1_500_000));
     EventHistory {
         job,
         text: None,
         fingerprint: Fingerprint::of("a"),
+        changed_at: None,
+        worker: None,
+        lease_until: None,
+        revision: 1,
+        revisions: Vec::new(),
         duplicates: 0,
+        pruned: None,
         conflicts: Vec::new(),
         deliveries: Vec::new(),
+        attempts: Vec::new(),
+        effects: Vec::new(),
     }
 }
 
 #[test]
 fn the_story_is_told_in_both_languages() {
     for language in Language::ALL {
-        let story = as_story(&Lang::only(language), &[full(), bare()], false);
+        let story = as_story(&Lang::only(language), &[full(), bare()], NOW, false);
         assert!(!story.contains('\u{1b}') && !story.contains('\u{202e}'));
         insta::assert_snapshot!(format!("story-{}", language.tag()), story);
     }
@@ -106,9 +188,9 @@ fn the_story_is_told_in_both_languages() {
 #[test]
 fn a_locale_changes_the_prose_of_a_story_and_not_its_words() {
     let lang = Lang::new(Choice { prose: Language::English, words: Language::Spanish });
-    let story = as_story(&lang, &[full()], false);
-    assert!(story.starts_with("idea-42  retenido\n  source"), "{story}");
-    assert!(story.contains("conflicto  #1"), "{story}");
+    let story = as_story(&lang, &[full()], NOW, false);
+    assert!(story.starts_with("idea-42  retenido\n  it does not run") && story.contains("\n  source"), "{story}");
+    assert!(story.contains("conflicto  +1m0s"), "{story}");
 }
 
 #[test]
@@ -153,7 +235,7 @@ fn colour_changes_nothing_but_colour() {
         plain
     };
     assert_eq!(strip(jobs::as_table(&lang, &page(), true)), jobs::as_table(&lang, &page(), false));
-    assert_eq!(strip(as_story(&lang, &[full()], true)), as_story(&lang, &[full()], false));
+    assert_eq!(strip(as_story(&lang, &[full()], NOW, true)), as_story(&lang, &[full()], NOW, false));
 }
 
 #[test]
@@ -170,9 +252,9 @@ fn more_pages_and_no_jobs_are_said() {
     let empty = JobPage { jobs: Vec::new(), next: None };
     assert_eq!(jobs::as_table(&english, &empty, false), "");
     let nothing = |source: Option<&str>, known| {
-        let source = source.map(|name| Source::new(name).unwrap());
+        let sources = source.map(|name| Source::new(name).unwrap()).into_iter().collect();
         let options = JobsOptions {
-            filter: JobFilter { source, states: Vec::new() },
+            filter: Filter { sources, ..Filter::default() },
             page: PageRequest { below: None, limit: 1 },
             json: false,
         };
@@ -186,12 +268,13 @@ fn more_pages_and_no_jobs_are_said() {
 #[test]
 fn an_id_of_another_source_is_not_lost() {
     let english = Lang::only(Language::English);
-    let options = ShowOptions { id: "idea-42".to_owned(), source: Source::new("blog").ok(), json: false };
+    let source = Source::new("blog").ok();
+    let not_found = |elsewhere: &[EventHistory]| not_found_but(source.as_ref(), "idea-42", elsewhere);
     assert_eq!(
-        options.not_found(&[bare(), full()]).render(&english, false),
+        not_found(&[bare(), full()]).render(&english, false),
         "error: no event of the source blog has the id idea-42\nhint: an event with this id has come from: default, form\n"
     );
-    assert!(options.not_found(&[]).render(&english, false).contains("byte for byte"));
+    assert!(not_found(&[]).render(&english, false).contains("byte for byte"));
 }
 
 #[test]

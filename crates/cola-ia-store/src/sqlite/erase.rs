@@ -1,0 +1,211 @@
+//! A person's right to be forgotten: what an event said goes, that it was there stays.
+
+use cola_ia_core::clock::Timestamp;
+use cola_ia_core::intake::{DeliveryNumber, EventNumber};
+use cola_ia_core::job::JobState;
+use cola_ia_core::store::{EraseRequest, Erased, ErrorKind, OpId, StoreError, erased_id, names};
+use rusqlite::{Connection, OptionalExtension as _, params};
+
+use super::ops::{Call, Numbers, digest};
+use super::reader::Sight;
+use super::writer::Scope;
+use super::{counters, preview, take_over};
+
+/// Deliveries that one step goes through.
+const STEP: usize = 20_000;
+
+/// The reason of a job that was cancelled because its event was erased.
+const REASON: &str = "erased";
+
+/// What stands in the place of the id of an event that was erased.
+pub(super) fn hash(connection: &Connection, source: &str, id: &str) -> rusqlite::Result<String> {
+    let namespace: Vec<u8> =
+        connection.prepare_cached("SELECT namespace FROM store")?.query_row([], |row| row.get(0))?;
+    Ok(erased_id(&namespace, source, id))
+}
+
+/// Notes what stands for the id of an event that is erased now, or was in another store.
+pub(super) fn remember(connection: &Connection, event: i64, elsewhere: bool) -> rusqlite::Result<()> {
+    connection
+        .prepare_cached(
+            "INSERT INTO erased (elsewhere, source, id, event) SELECT ?2, source, id, seq FROM events WHERE seq = ?1
+             ON CONFLICT DO NOTHING",
+        )?
+        .execute(params![event, elsewhere])?;
+    Ok(())
+}
+
+/// Whether the store has events that were erased in another one: no slot leads from their ids to them.
+pub(super) fn has_elsewhere(connection: &Connection) -> rusqlite::Result<bool> {
+    connection.prepare_cached("SELECT 1 FROM erased WHERE elsewhere = 1 LIMIT 1")?.exists([])
+}
+
+/// The event of this identity, of those that were erased in another store. `source`: the row.
+pub(super) fn find_elsewhere(
+    connection: &Connection,
+    source: i64,
+    name: &str,
+    id: &str,
+) -> rusqlite::Result<Option<i64>> {
+    find_hash(connection, true, source, &hash(connection, name, id)?)
+}
+
+/// The event that was erased, here or in another store, and has this in the place of its id.
+pub(super) fn find_hash(
+    connection: &Connection,
+    elsewhere: bool,
+    source: i64,
+    hash: &str,
+) -> rusqlite::Result<Option<i64>> {
+    connection
+        .prepare_cached("SELECT event FROM erased WHERE elsewhere = ?1 AND source = ?2 AND id = ?3")?
+        .query_row(params![elsewhere, source, hash], |row| row.get(0))
+        .optional()
+}
+
+/// See [`Store::erase`](cola_ia_core::store::Store::erase). Whether the bytes are gone is for the caller to find out.
+pub(super) fn erase(scope: &Scope<'_>, op: OpId, request: &EraseRequest) -> Result<Option<Erased>, StoreError> {
+    let sqlite = |cause: rusqlite::Error| scope.error(&cause);
+    let parts: [&[u8]; 3] = [
+        request.source.as_str().as_bytes(),
+        request.id.as_bytes(),
+        &request.after.map_or(-1, |number| number.0).to_le_bytes(),
+    ];
+    let call = Call { op, verb: "erase", request: digest(&parts) };
+    if let Some(first) = call.first_answer(scope)? {
+        return answer_from(first).map(Some).map_err(sqlite);
+    }
+    let sight = Sight { connection: scope.connection, slots: scope.slots };
+    let Some(event) = preview::find(&sight, request.source.as_str(), &request.id).map_err(sqlite)? else {
+        return Ok(None);
+    };
+    let now = scope.clock.now();
+    let unfinished = if request.after.is_none() { unfinished(scope, event, now)? } else { false };
+    if request.after.is_none() {
+        forget(scope, event, now, request, unfinished).map_err(sqlite)?;
+    }
+    let next = forget_deliveries(scope.connection, event, request).map_err(sqlite)?;
+    let erased_at: i64 = scope
+        .connection
+        .prepare_cached("SELECT erased_at FROM events WHERE seq = ?1")
+        .and_then(|mut select| select.query_row([event], |row| row.get(0)))
+        .map_err(sqlite)?;
+    let erased = Erased {
+        event: EventNumber(event),
+        erased_at: Timestamp::from_micros(erased_at),
+        cancelled: unfinished,
+        gone: false,
+        next,
+    };
+    call.record(scope, now, &answer_of(&erased))?;
+    Ok(Some(erased))
+}
+
+fn answer_of(erased: &Erased) -> [i64; 4] {
+    let next = erased.next.map_or(-1, |next| next.0);
+    [erased.event.0, erased.erased_at.as_micros(), erased.cancelled.into(), next]
+}
+
+fn answer_from(mut numbers: Numbers) -> rusqlite::Result<Erased> {
+    let event = EventNumber(numbers.take()?);
+    let erased_at = Timestamp::from_micros(numbers.take()?);
+    let cancelled = numbers.take()? != 0;
+    let next = Some(numbers.take()?).filter(|next| *next >= 0).map(DeliveryNumber);
+    Ok(Erased { event, erased_at, cancelled, gone: false, next })
+}
+
+/// Whether the job is to be cancelled. A worker that has it, with a lease that still holds, may be about to write what is
+/// to go.
+fn unfinished(scope: &Scope<'_>, event: i64, now: Timestamp) -> Result<bool, StoreError> {
+    let (state, until): (String, Option<i64>) = scope
+        .connection
+        .prepare_cached("SELECT state, lease_until FROM jobs WHERE event = ?1")
+        .and_then(|mut select| select.query_row([event], |row| Ok((row.get(0)?, row.get(1)?))))
+        .map_err(|cause| scope.error(&cause))?;
+    if state == "running" && until.is_none_or(|until| until > now.as_micros()) {
+        return Err(StoreError::new(ErrorKind::Conflict, "job_running").with("event", event));
+    }
+    Ok(!matches!(state.as_str(), "done" | "cancelled"))
+}
+
+/// What goes with the text. The rows stay, with fingerprints, times, costs and outcomes.
+pub(super) const CONTENT: [&str; 6] = [
+    "UPDATE conflicts SET text = NULL, type = NULL, note = NULL WHERE event = ?1",
+    "UPDATE revisions SET text = NULL WHERE event = ?1",
+    "UPDATE decisions SET note = NULL WHERE event = ?1",
+    "UPDATE attempts SET stdout = NULL, stderr = NULL, late = NULL, error = NULL WHERE event = ?1",
+    "UPDATE effects SET result = NULL, resource_id = NULL WHERE event = ?1",
+    "UPDATE jobs SET result = NULL, resource_id = NULL WHERE event = ?1",
+];
+
+fn forget(
+    scope: &Scope<'_>,
+    event: i64,
+    now: Timestamp,
+    request: &EraseRequest,
+    unfinished: bool,
+) -> rusqlite::Result<()> {
+    let connection = scope.connection;
+    let hash = hash(connection, request.source.as_str(), &request.id)?;
+    connection
+        .prepare_cached(
+            "UPDATE events SET id = ?2, text = NULL, type = NULL, erased_at = coalesce(erased_at, ?3) WHERE seq = ?1",
+        )?
+        .execute(params![event, hash, now.as_micros()])?;
+    remember(connection, event, false)?;
+    for sql in CONTENT {
+        connection.prepare_cached(sql)?.execute([event])?;
+    }
+    if unfinished {
+        counters::job_goes_to(scope, event, JobState::Cancelled, now)?;
+        connection
+            .prepare_cached(
+                "UPDATE attempts SET outcome = 'crashed', ended_at = ?2
+                 WHERE event = ?1 AND lease = (SELECT lease FROM jobs WHERE event = ?1) AND outcome IS NULL",
+            )?
+            .execute(params![event, now.as_micros()])?;
+        connection
+            .prepare_cached(
+                "UPDATE jobs SET state = 'cancelled', reason = ?2, due_at = NULL, lease = NULL, lease_until = NULL,
+                     worker = NULL, changed_at = ?3
+                 WHERE event = ?1",
+            )?
+            .execute(params![event, REASON, now.as_micros()])?;
+    }
+    take_over::forget_row(connection, request.source.as_str(), &request.id)
+}
+
+/// Goes through deliveries from where the last step ended: those of the event lose what they say, and refused ones their
+/// detail where it names the id. Answers where the next step goes on.
+fn forget_deliveries(
+    connection: &Connection,
+    event: i64,
+    request: &EraseRequest,
+) -> rusqlite::Result<Option<DeliveryNumber>> {
+    let mut select = connection.prepare_cached(
+        "SELECT seq, event IS ?3, CASE WHEN verdict = 'invalid' THEN detail END FROM deliveries
+         WHERE seq > ?1 ORDER BY seq LIMIT ?2",
+    )?;
+    let mut rows = select.query(params![request.after.map_or(0, |number| number.0), STEP as i64, event])?;
+    let (mut seen, mut last, mut own, mut naming) = (0, 0, Vec::new(), Vec::new());
+    while let Some(row) = rows.next()? {
+        (seen, last) = (seen + 1, row.get::<_, i64>(0)?);
+        if row.get(1)? {
+            own.push(last);
+        } else if row.get_ref(2)?.as_str_or_null()?.is_some_and(|detail| names(detail, &request.id)) {
+            naming.push(last);
+        }
+    }
+    drop(rows);
+    let mut forget = connection.prepare_cached(
+        "UPDATE deliveries SET type = NULL, origin = NULL WHERE seq = ?1 AND (type IS NOT NULL OR origin IS NOT NULL)",
+    )?;
+    for number in &own {
+        forget.execute([number])?;
+    }
+    let mut forget = connection.prepare_cached("UPDATE deliveries SET detail = '' WHERE seq = ?1")?;
+    for number in &naming {
+        forget.execute([number])?;
+    }
+    Ok((seen == STEP).then_some(DeliveryNumber(last)))
+}

@@ -1,0 +1,197 @@
+//! No view scans a table that grows: SQLite's plan of every statement that the views run.
+//!
+//! The statements are not listed, they are overheard: a view is called with everything that changes its statements, on a
+//! store with some rows, and what SQLite was given is explained. A new view adds its calls to [`views`].
+
+#![allow(clippy::unwrap_used, reason = "a test may stop at once")]
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::{Arc, Mutex};
+
+use cola_ia_core::clock::{SystemClock, SystemEntropy, Timestamp};
+use cola_ia_core::event::EventType;
+use cola_ia_core::filter::Filter;
+use cola_ia_core::intake::{EventNumber, RefusalCode};
+use cola_ia_core::job::JobState;
+use cola_ia_core::store::{OpId, PageRequest, Store as _, Texts};
+use cola_ia_core::verdict::Verdict;
+use cola_ia_testkit::events::{event, event_from, refusal, source};
+use cola_ia_testkit::harness::block_on;
+use rusqlite::Connection;
+use rusqlite::trace::{TraceEvent, TraceEventCodes};
+
+use super::reader::Sight;
+use super::{Options, SqliteStore, attempts, conflicts, deliveries, find_events, jobs, preview, slots, stats};
+
+/// Tables that grow with what comes in or is done. `counter_deltas` is not one: it is emptied every 4,096 rows.
+const GROWING: [&str; 14] = [
+    "attempts",
+    "conflicts",
+    "deliveries",
+    "effect_tries",
+    "effects",
+    "events",
+    "identities",
+    "jobs",
+    "ops",
+    "revisions",
+    "decisions",
+    "counters",
+    "counter_lateness",
+    "counter_numbers",
+];
+
+/// Every view, in every form that its statement can take.
+fn views(sight: &Sight<'_>) {
+    for filter in filters() {
+        let below = PageRequest { below: Some(EventNumber(1_000)), limit: 10 };
+        jobs::jobs(sight, &filter, below).unwrap();
+        deliveries::deliveries(sight, &filter, Some(1_000), 10).unwrap();
+        deliveries::latest(sight, &filter, 10).unwrap();
+        stats::stats(sight, &filter).unwrap();
+        deliveries::follow(sight, &filter, 0).unwrap();
+        attempts::attempts(sight, &filter, Some(1_000), 10).unwrap();
+        for texts in [Texts::Leave, Texts::Bring] {
+            conflicts::conflicts(sight, &filter, Some([i64::MAX, 1, 1]), 10, texts).unwrap();
+        }
+    }
+    find_events::find_events(sight, None, "a").unwrap();
+    find_events::find_events(sight, Some(&source("form")), "a").unwrap();
+    preview::preview(sight, &[event("a", "x"), event("not there", "x")]).unwrap();
+}
+
+/// Each key alone, and with each of the others.
+fn filters() -> Vec<Filter> {
+    let verdicts = |verdicts: &[Verdict]| Filter { verdicts: verdicts.to_vec(), ..Filter::default() };
+    let states = |states: &[JobState]| Filter { states: states.to_vec(), ..Filter::default() };
+    let kinds = [
+        Filter::default(),
+        verdicts(&[Verdict::New]),
+        verdicts(&[Verdict::Duplicate]),
+        verdicts(&[Verdict::Conflict]),
+        verdicts(&[Verdict::Invalid]),
+        verdicts(&[Verdict::Conflict, Verdict::Invalid]),
+        states(&[JobState::Pending]),
+        states(&[JobState::Done, JobState::Failed]),
+        states(&[JobState::Failed, JobState::Held]),
+        Filter { undecided: Some(true), ..Filter::default() },
+        Filter { undecided: Some(false), ..Filter::default() },
+    ];
+    let now = Some(Timestamp::from_micros(1_800_000_000_000_000));
+    let with: [fn(&mut Filter, Option<Timestamp>); 6] = [
+        |_, _| {},
+        |filter, _| filter.sources = vec![source("default"), source("form")],
+        |filter, _| filter.types = vec![EventType::new("a").unwrap()],
+        |filter, now| filter.since = now,
+        |filter, now| filter.until = now,
+        |filter, _| filter.reasons = vec!["id_blank".into()],
+    ];
+    let mut filters = Vec::new();
+    for kind in kinds {
+        for first in with {
+            for second in with {
+                let mut filter = kind.clone();
+                first(&mut filter, now);
+                second(&mut filter, now);
+                filters.push(filter);
+            }
+        }
+    }
+    filters
+}
+
+/// The statements that `run` gives SQLite on this connection, with `?1` and the like for their values.
+fn overheard(connection: &mut Connection, run: impl FnOnce(&Sight<'_>)) -> BTreeSet<String> {
+    let slots = slots("store".as_ref(), connection).unwrap();
+    let heard = Arc::new(Mutex::new(BTreeSet::new()));
+    let listener = Arc::clone(&heard);
+    let hear = move |event: TraceEvent<'_>| {
+        if let TraceEvent::Stmt(_, sql) = event {
+            listener.lock().unwrap().insert(sql.to_owned());
+        }
+    };
+    connection.trace_v2(TraceEventCodes::SQLITE_TRACE_STMT, Some(hear)).unwrap();
+    let transaction = connection.transaction().unwrap();
+    run(&Sight { connection: &transaction, slots });
+    drop(transaction);
+    let heard = std::mem::take(&mut *heard.lock().unwrap());
+    heard.into_iter().filter(|sql| sql.starts_with("SELECT")).collect()
+}
+
+/// What is wrong with a plan: a growing table that is read whole, or rows of one that are sorted before a limit is applied.
+fn faults(connection: &Connection, sql: &str) -> Vec<String> {
+    let mut explain = connection.prepare(&format!("EXPLAIN QUERY PLAN {sql}")).unwrap();
+    let mut rows = explain.raw_query();
+    let mut steps = Vec::new();
+    while let Some(row) = rows.next().unwrap() {
+        steps.push(row.get::<_, String>(3).unwrap());
+    }
+    drop(rows);
+    let names = names_of(sql);
+    steps
+        .into_iter()
+        .filter(|step| {
+            if step == "USE TEMP B-TREE FOR ORDER BY" {
+                return true;
+            }
+            let Some(table) = step.strip_prefix("SCAN ").and_then(|rest| rest.split(' ').next()) else { return false };
+            let table = names.get(table).map_or(table, String::as_str);
+            GROWING.contains(&table)
+        })
+        .collect()
+}
+
+/// The tables behind the short names of a statement: `e` is `events` after `FROM events e`.
+fn names_of(sql: &str) -> BTreeMap<String, String> {
+    let words: Vec<&str> =
+        sql.split(|c: char| c.is_whitespace() || "(),".contains(c)).filter(|w| !w.is_empty()).collect();
+    let follows = words.windows(3).filter(|words| matches!(words[0], "FROM" | "JOIN"));
+    follows.map(|words| (words[2].to_owned(), words[1].to_owned())).collect()
+}
+
+fn store_with_rows(folder: &std::path::Path) -> Connection {
+    let path = folder.join("store.sqlite3");
+    let (store, _) = SqliteStore::open(&path, &Options::default()).unwrap();
+    let batch = vec![
+        event("a", "x"),
+        event("a", "x"),
+        event("a", "y"),
+        event_from("form", "a", "x"),
+        refusal(RefusalCode::IdBlank, 1),
+    ];
+    block_on(store.accept(OpId::new(&SystemClock, &SystemEntropy), Arc::new(batch))).unwrap();
+    drop(store);
+    Connection::open(path).unwrap()
+}
+
+#[test]
+fn no_view_scans_a_table_that_grows() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut connection = store_with_rows(folder.path());
+    let heard = overheard(&mut connection, views);
+    assert!(heard.len() > 100, "only {} statements were heard", heard.len());
+    let mut wrong = Vec::new();
+    for sql in &heard {
+        let faults = faults(&connection, sql);
+        if !faults.is_empty() {
+            wrong.push(format!("{sql}\n    {}", faults.join("\n    ")));
+        }
+    }
+    assert!(wrong.is_empty(), "{} of {} statements:\n{}", wrong.len(), heard.len(), wrong.join("\n"));
+}
+
+#[test]
+fn a_scan_is_noticed() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut connection = store_with_rows(folder.path());
+    let heard = overheard(&mut connection, |sight| {
+        let count = |sql: &str| sight.connection.query_row(sql, [], |row| row.get::<_, i64>(0)).unwrap();
+        count("SELECT count(*) FROM events e WHERE e.received_at > 5");
+        count("SELECT count(*) FROM deliveries WHERE received_at > 5");
+        count("SELECT count(*) FROM sources");
+        count("SELECT max(seq) FROM events");
+        count("SELECT coalesce(max(event), 0) FROM jobs j WHERE j.event < 5");
+    });
+    let wrong: Vec<Vec<String>> = heard.iter().map(|sql| faults(&connection, sql)).collect();
+    assert_eq!(wrong.iter().filter(|faults| !faults.is_empty()).count(), 2, "{heard:#?} {wrong:#?}");
+}

@@ -26,6 +26,7 @@ use crate::verdict::Verdict;
 
 mod decisions;
 mod erase;
+pub mod export;
 mod lists;
 mod prune;
 
@@ -33,6 +34,7 @@ pub use decisions::{
     Decision, DecisionKind, DecisionView, NOTE_MAX_BYTES, RESOLVE_MAX, ResolveRequest, Resolved, RevisionView,
 };
 pub use erase::{EraseRequest, Erased, erased_id, names};
+pub use export::{ExportCursor, ExportPage, ImportBatch, Imported};
 pub use lists::{
     AttemptView, BothTexts, ConflictSummary, Cursor, DeliverySummary, EffectView, FOLLOW_MAX, FollowFrom, Followed,
     ListRequest, Page, TEXTS_MAX_BYTES, Texts,
@@ -291,6 +293,34 @@ pub trait Store: Send + Sync {
     /// # Errors
     /// `Unavailable`, `Corrupt`.
     async fn find_events(&self, source: Option<Source>, id: String) -> Result<Vec<EventHistory>, StoreError>;
+
+    /// One page of an export: from the start, or where the page before ended. About `limit` records, 1 to
+    /// [`EXPORT_PAGE_MAX_RECORDS`](export::EXPORT_PAGE_MAX_RECORDS), and
+    /// [`EXPORT_PAGE_MAX_BYTES`](export::EXPORT_PAGE_MAX_BYTES).
+    ///
+    /// A page is one consistent look, and nothing is held between pages. The first one fixes the highest number: every event
+    /// that the store held then is exported, with all that belongs to it as it was at one moment of its page. An event is
+    /// in one page but for its conflicts and deliveries beyond
+    /// [`EXPORT_EVENT_MAX_RECORDS`](export::EXPORT_EVENT_MAX_RECORDS). Later events are left out.
+    ///
+    /// # Errors
+    /// `Unavailable`, `Corrupt`.
+    async fn export(&self, cursor: Option<ExportCursor>, limit: u32) -> Result<ExportPage, StoreError>;
+
+    /// Enters records of an export that are not there yet, and overwrites nothing. The batch is one transaction.
+    ///
+    /// A store without events and deliveries takes the namespace over. Records come in the order of an export. What belongs
+    /// to an event stands behind its event's record in the same batch, and a try behind its effect; whoever splits what
+    /// belongs to one event repeats the event's record. An event that is not there enters only with its job's record next to
+    /// it. Numbers and keys stay what they were.
+    ///
+    /// What is running is not running here: its job waits again, its open attempt has ended as `lease_lost` and its intended
+    /// effects are `unknown`, and the store is marked as restored.
+    ///
+    /// # Errors
+    /// `Unavailable`; `Conflict` (`op_reused`; `import_other_namespace`, for a store with content of another namespace);
+    /// `Invalid` (`batch_too_long`; `import_out_of_order`, where a record stands without what it belongs to).
+    async fn import(&self, op: OpId, batch: Arc<ImportBatch>) -> Result<Imported, StoreError>;
 
     /// One page of jobs, highest number first. A limit outside of 1 to 1,000 is taken as the nearer of the two.
     ///

@@ -12,6 +12,7 @@ mod concurrency;
 mod content;
 mod decisions;
 mod erasing;
+mod export;
 mod histories;
 mod identity;
 mod jobs;
@@ -36,7 +37,7 @@ pub struct Case {
 
 /// All cases, in an order in which the first failure is likely the cause of the others.
 pub fn cases() -> impl Iterator<Item = &'static Case> {
-    let areas: [&'static [Case]; 17] = [
+    let areas: [&'static [Case]; 18] = [
         verdicts::CASES,
         histories::CASES,
         identity::CASES,
@@ -46,6 +47,7 @@ pub fn cases() -> impl Iterator<Item = &'static Case> {
         ops::CASES,
         previews::CASES,
         jobs::CASES,
+        export::CASES,
         stats::CASES,
         lists::CASES,
         decisions::CASES,

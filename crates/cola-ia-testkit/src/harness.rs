@@ -13,10 +13,11 @@ use cola_ia_core::event::Source;
 use cola_ia_core::filter::Filter;
 use cola_ia_core::intake::{DeliveryNumber, EventNumber, Intake, Refusal, RefusalCode};
 use cola_ia_core::job::JobState;
+use cola_ia_core::store::export::{Outcome, Record};
 use cola_ia_core::store::{
-    Accepted, ConflictSummary, Cursor, DeliverySummary, EraseRequest, Erased, EventHistory, FollowFrom, Followed,
-    JobPage, JobSummary, ListRequest, OpId, Page, PageRequest, Preview, PruneRequest, Pruned, ResolveRequest, Resolved,
-    Restored, RestoredMark, Stats, Store, StoreError, Texts,
+    Accepted, ConflictSummary, Cursor, DeliverySummary, EraseRequest, Erased, EventHistory, ExportCursor, ExportPage,
+    FollowFrom, Followed, ImportBatch, Imported, JobPage, JobSummary, ListRequest, OpId, Page, PageRequest, Preview,
+    PruneRequest, Pruned, ResolveRequest, Resolved, Restored, RestoredMark, Stats, Store, StoreError, Texts,
 };
 
 use crate::clock::{ManualClock, SeededEntropy};
@@ -257,6 +258,50 @@ impl Scratch {
     /// The store's.
     pub fn restored_at(&self) -> Result<Option<Timestamp>, StoreError> {
         block_on(self.store().restored_at())
+    }
+
+    /// [`Store::export`].
+    ///
+    /// # Errors
+    /// The store's.
+    pub fn export(&self, cursor: Option<ExportCursor>, limit: u32) -> Result<ExportPage, StoreError> {
+        block_on(self.store().export(cursor, limit))
+    }
+
+    /// All that the store exports, page by page of about so many records, as one import.
+    ///
+    /// # Errors
+    /// The store's; or the pages do not end.
+    pub fn export_all(&self, limit: u32) -> Result<ImportBatch, Failure> {
+        let mut page = self.export(None, limit)?;
+        let mut all = ImportBatch { namespace: page.head.namespace, records: page.records };
+        for _ in 0..100_000 {
+            let Some(cursor) = page.next else { return Ok(all) };
+            page = self.export(Some(cursor), limit)?;
+            all.records.append(&mut page.records);
+        }
+        Err("the pages of an export do not end".into())
+    }
+
+    /// [`Store::import`] under this op id.
+    ///
+    /// # Errors
+    /// The store's.
+    pub fn import_as(&self, op: OpId, batch: &Arc<ImportBatch>) -> Result<Imported, StoreError> {
+        block_on(self.store().import(op, Arc::clone(batch)))
+    }
+
+    /// [`Store::import`] under a new op id.
+    ///
+    /// # Errors
+    /// The store's; or there is not one outcome for each record.
+    pub fn import(&self, namespace: [u8; 16], records: &[Record]) -> Result<Vec<Outcome>, Failure> {
+        let batch = Arc::new(ImportBatch { namespace, records: records.to_vec() });
+        let outcomes = self.import_as(self.op(), &batch)?.outcomes;
+        if outcomes.len() != records.len() {
+            return Err(format!("{} records have {} outcomes", records.len(), outcomes.len()).into());
+        }
+        Ok(outcomes)
     }
 
     /// [`Store::deliveries`].

@@ -9,17 +9,17 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard};
 
 use async_trait::async_trait;
-use cola_ia_core::clock::{Clock, Timestamp};
-use cola_ia_core::event::{Delivery, EventId, Fingerprint, Source};
+use cola_ia_core::clock::{Clock, Entropy as _, Timestamp};
+use cola_ia_core::event::{Delivery, Fingerprint, Source};
 use cola_ia_core::filter::Filter;
 use cola_ia_core::intake::{DeliveryNumber, EventNumber, Intake};
 use cola_ia_core::job::JobState;
 use cola_ia_core::limits::BATCH_MAX_EVENTS;
 use cola_ia_core::store::{
     Accepted, AttemptView, ConflictSummary, ConflictView, Cursor, DeliverySummary, DeliveryView, EraseRequest, Erased,
-    ErrorKind, EventHistory, FollowFrom, Followed, HISTORY_MAX, JobPage, JobSummary, ListRequest, OpId, Page,
-    PageRequest, Preview, PruneRequest, Pruned, PrunedDeliveries, Receipt, ResolveRequest, Resolved, Restored,
-    RestoredMark, RevisionView, Stats, Store, StoreError, Texts,
+    ErrorKind, EventHistory, ExportCursor, ExportPage, FollowFrom, Followed, HISTORY_MAX, ImportBatch, Imported,
+    JobPage, JobSummary, ListRequest, OpId, Page, PageRequest, Preview, PruneRequest, Pruned, PrunedDeliveries,
+    Receipt, ResolveRequest, Resolved, Restored, RestoredMark, RevisionView, Stats, Store, StoreError, Texts, erased_id,
 };
 use cola_ia_core::verdict::Verdict;
 
@@ -30,6 +30,8 @@ pub(crate) use lists::summary as delivery_summary;
 
 use crate::clock::{ManualClock, SeededEntropy};
 use crate::harness::{Backend, Failure, Place, RecordedRefusal};
+
+mod export;
 
 /// The kind of store that the model is.
 #[derive(Debug, Clone, Copy, Default)]
@@ -61,7 +63,12 @@ impl ModelMemory {
 }
 
 impl Place for ModelMemory {
-    fn open(&self, clock: ManualClock, _entropy: SeededEntropy) -> Result<Arc<dyn Store>, Failure> {
+    fn open(&self, clock: ManualClock, entropy: SeededEntropy) -> Result<Arc<dyn Store>, Failure> {
+        let mut memory = self.lock();
+        if memory.book.namespace == [0; 16] {
+            entropy.fill(&mut memory.book.namespace);
+        }
+        drop(memory);
         Ok(Arc::new(self.store(Arc::new(clock))))
     }
 
@@ -71,10 +78,12 @@ impl Place for ModelMemory {
 
     fn set_job(&self, event: EventNumber, state: JobState, at: Timestamp) -> Result<(), Failure> {
         let mut memory = self.lock();
+        let number = event;
         let event = memory.by_number(event).ok_or("no such event")?;
         event.job.state = state;
         event.job.due_at = (state == JobState::Pending).then_some(at);
         event.changed_at = Some(at);
+        memory.write_down(number);
         Ok(())
     }
 }
@@ -89,12 +98,22 @@ pub struct ModelStore {
 struct Memory {
     last_number: i64,
     ops: BTreeMap<OpId, Call>,
-    events: BTreeMap<(Source, EventId), Event>,
+    events: BTreeMap<Identity, Event>,
+    /// Whether any of them was erased.
+    has_erased: bool,
     refusals: Vec<RecordedRefusal>,
     restored_at: Option<Timestamp>,
+    book: export::Book,
     received: Vec<stats::Received>,
     /// Every delivery, in the order of arrival.
     log: Vec<DeliverySummary>,
+}
+
+/// A source and an id; of an event that was erased, what stands for its id behind a mark that no id has.
+type Identity = (Source, String);
+
+fn erased_identity(namespace: &[u8], source: &Source, id: &str) -> Identity {
+    (source.clone(), format!("\0{}", erased_id(namespace, source.as_str(), id)))
 }
 
 /// A call that changed something, with its first answer.
@@ -111,6 +130,7 @@ enum First {
     Resolve(ResolveRequest, Resolved),
     Prune(PruneRequest, Pruned),
     Erase(EraseRequest, Option<Erased>),
+    Import(Arc<ImportBatch>, Imported),
 }
 
 #[derive(Debug)]
@@ -151,12 +171,15 @@ impl Memory {
     fn take(&mut self, member: &Intake, received_at: Timestamp) -> Receipt {
         let receipt = self.judge(member, received_at);
         self.log.push(lists::summary(member, &receipt, received_at));
-        self.received.push(stats::Received { member: member.clone(), verdict: receipt.verdict, at: received_at });
-        if let Intake::Delivery(delivery) = member
-            && let Some(known) = self.events.get(&(delivery.source.clone(), delivery.id.clone()))
-            && known.job.erased_at.is_some()
-        {
-            self.forget_in_log(known.job.event);
+        self.received.push(stats::Received::of(member, receipt.verdict, received_at));
+        let known = match member {
+            Intake::Delivery(delivery) => self.known(&delivery.source, delivery.id.as_str()),
+            Intake::Refusal(_) => None,
+        };
+        let erased = known.filter(|known| known.job.erased_at.is_some()).map(|known| known.job.event);
+        self.book.note(member, &receipt, received_at, erased.is_some());
+        if let Some(event) = erased {
+            self.forget_in_log(event);
         }
         receipt
     }
@@ -170,10 +193,11 @@ impl Memory {
                 Receipt { number, verdict: Verdict::Invalid, event: None, conflict: None, decided: false }
             }
             Intake::Delivery(delivery) => {
-                let identity = (delivery.source.clone(), delivery.id.clone());
-                if let Some(event) = self.events.get_mut(&identity) {
+                let known = self.identity_of(&delivery.source, delivery.id.as_str());
+                if let Some(event) = known.and_then(|known| self.events.get_mut(&known)) {
                     event.deliver_again(delivery, number, received_at)
                 } else {
+                    let identity = (delivery.source.clone(), delivery.id.as_str().to_owned());
                     let event = Event::new(delivery, number, received_at);
                     let receipt = Receipt {
                         number,
@@ -189,12 +213,26 @@ impl Memory {
         }
     }
 
+    /// Under which identity the event lies that this id belongs to.
+    fn identity_of(&self, source: &Source, id: &str) -> Option<Identity> {
+        let plain = (source.clone(), id.to_owned());
+        if self.events.contains_key(&plain) && !id.starts_with('\0') {
+            return Some(plain);
+        }
+        let erased = self.has_erased.then(|| erased_identity(&self.book.namespace, source, id));
+        erased.filter(|erased| self.events.contains_key(erased))
+    }
+
+    fn known(&self, source: &Source, id: &str) -> Option<&Event> {
+        self.identity_of(source, id).and_then(|identity| self.events.get(&identity))
+    }
+
     fn preview(&self, member: &Intake) -> Preview {
         let delivery = match member {
             Intake::Refusal(_) => return Preview::Known(Verdict::Invalid),
             Intake::Delivery(delivery) => delivery,
         };
-        match self.events.get(&(delivery.source.clone(), delivery.id.clone())) {
+        match self.known(&delivery.source, delivery.id.as_str()) {
             None => Preview::Unknown,
             Some(event) if event.has(delivery.content.fingerprint()) => Preview::Known(Verdict::Duplicate),
             Some(event) => match event.conflict_of(delivery.content.fingerprint()) {
@@ -341,11 +379,18 @@ impl Store for ModelStore {
 
     async fn find_events(&self, source: Option<Source>, id: String) -> Result<Vec<EventHistory>, StoreError> {
         let memory = self.memory.lock();
-        let wanted = |identity: &(Source, EventId)| {
-            identity.1.as_str() == id && source.as_ref().is_none_or(|source| *source == identity.0)
-        };
-        // The map is sorted by source first.
-        Ok(memory.events.iter().filter(|(key, _)| wanted(key)).map(|(_, event)| event.history()).collect())
+        let mut sources: Vec<&Source> = memory.events.keys().map(|(source, _)| source).collect();
+        sources.dedup();
+        let asked = sources.into_iter().filter(|known| source.as_ref().is_none_or(|source| source == *known));
+        Ok(asked.filter_map(|source| memory.known(source, &id)).map(Event::history).collect())
+    }
+
+    async fn export(&self, cursor: Option<ExportCursor>, limit: u32) -> Result<ExportPage, StoreError> {
+        Ok(self.memory.lock().book.page(cursor, limit))
+    }
+
+    async fn import(&self, op: OpId, batch: Arc<ImportBatch>) -> Result<Imported, StoreError> {
+        export::import(&mut self.memory.lock(), self.clock.now(), op, batch)
     }
 
     async fn jobs(&self, filter: Filter, page: PageRequest) -> Result<JobPage, StoreError> {
@@ -433,6 +478,7 @@ impl Store for ModelStore {
         }
         let at = self.clock.now();
         let resolved = memory.resolve(&request, at)?;
+        memory.write_down(request.event);
         memory.ops.insert(op, Call { at, first: First::Resolve(request, resolved.clone()) });
         Ok(resolved)
     }

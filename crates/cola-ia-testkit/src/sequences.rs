@@ -3,7 +3,7 @@
 //! The universe is small, so that duplicates and conflicts are frequent: a few sources, ids that are easily mistaken for
 //! each other, a few texts. A sequence also repeats earlier calls, misuses their op ids, looks ahead, lists jobs, decides
 //! conflicts, ends jobs, prunes, erases, moves the clock either way and reopens the store; at the end everything that either
-//! store holds is compared.
+//! store holds and exports is compared, and the export is imported elsewhere.
 //!
 //! Delivery numbers may have gaps and differ between stores: each is renamed by its place in the order in which its store
 //! gave it, and that they grow is demanded of each store.
@@ -17,10 +17,11 @@ use cola_ia_core::event::{Delivery, EventId, Source};
 use cola_ia_core::filter::Filter;
 use cola_ia_core::intake::{DeliveryNumber, EventNumber, Intake, Refusal, RefusalCode};
 use cola_ia_core::job::JobState;
+use cola_ia_core::store::export::{Kind, Record, Value};
 use cola_ia_core::store::{
     Accepted, ConflictSummary, Cursor, Decision, DeliverySummary, Erased, ErrorKind, EventHistory, FollowFrom, JobPage,
-    JobSummary, OpId, PageRequest, Preview, PruneRequest, Pruned, ResolveRequest, Resolved, Restored, RestoredMark,
-    Stats, StoreError, Texts,
+    JobSummary, OpId, PageRequest, Preview, PruneRequest, Pruned, ResolveRequest, Resolved, Restored, RestoredMark, Stats, StatsGroup,
+    StoreError, Texts,
 };
 use cola_ia_core::verdict::Verdict;
 use proptest::collection::vec;
@@ -355,6 +356,7 @@ pub fn assert_agree(left: &dyn Backend, right: &dyn Backend, plan: Plan) {
 /// # Errors
 /// The first difference.
 pub fn run(left: &dyn Backend, right: &dyn Backend, steps: &[Step], tally: &mut Tally) -> Result<(), Failure> {
+    let backends = (left, right);
     let (mut left, mut right) = (Side::new(left)?, Side::new(right)?);
     let mut calls: Vec<Call> = Vec::new();
     for (index, step) in steps.iter().enumerate() {
@@ -378,6 +380,7 @@ pub fn run(left: &dyn Backend, right: &dyn Backend, steps: &[Step], tally: &mut 
         }
     }
     same("in the end", &left.everything()?, &right.everything()?)?;
+    same("the exports in the end", &left.moved(backends.0)?, &right.moved(backends.1)?)?;
     left.scratch.reopen()?;
     right.scratch.reopen()?;
     same("in the end, after a reopen", &left.everything()?, &right.everything()?)
@@ -673,6 +676,58 @@ impl Side {
         delivery.event = delivery.event.map(|event| self.event_place(event));
         delivery.id = delivery.id.map(renamed_id);
         delivery
+    }
+
+    /// What the store exports. It must enter another store of this kind and come out the same.
+    fn moved(&self, backend: &dyn Backend) -> Result<Vec<Record>, Failure> {
+        // What runs here does not run elsewhere.
+        for job in self.scratch.all_jobs()?.into_iter().filter(|job| job.state == JobState::Running) {
+            self.scratch.set_job(job.event, JobState::Held)?;
+        }
+        let all = self.scratch.export_all(7)?;
+        let elsewhere = Scratch::new(backend)?;
+        elsewhere.import(all.namespace, &all.records)?;
+        same("an export, and that of the store that it entered", &all, &elsewhere.export_all(1_000)?)?;
+        same("jobs here and where the export entered", &self.scratch.all_jobs()?, &elsewhere.all_jobs()?)?;
+        for id in IDS {
+            same(
+                "an event here and where the export entered",
+                &self.scratch.find(None, id)?,
+                &elsewhere.find(None, id)?,
+            )?;
+        }
+        let everything: Vec<Intake> = SOURCES
+            .iter()
+            .flat_map(|source| IDS.iter().map(move |id| (source, id)))
+            .flat_map(|(source, id)| TEXTS.iter().map(|text| Intake::Delivery(delivery(source, id, text))))
+            .collect();
+        same(
+            "what the gate would say here and where the export entered",
+            &self.scratch.preview(everything.clone())?,
+            &elsewhere.preview(everything)?,
+        )?;
+        // How late those came that were pruned is not in an export.
+        let counts = |scratch: &Scratch| -> Result<_, StoreError> {
+            let stats = scratch.stats(Filter::default())?;
+            let count = |group: &StatsGroup| (group.source.clone(), group.deliveries, group.jobs);
+            Ok(stats.groups.iter().map(count).collect::<Vec<_>>())
+        };
+        same("counts here and where the export entered", &counts(&self.scratch)?, &counts(&elsewhere)?)?;
+        Ok(all.records.into_iter().map(|record| self.renamed_record(record)).collect())
+    }
+
+    fn renamed_record(&self, record: Record) -> Record {
+        let is_numbered = matches!(record.kind(), Kind::Event | Kind::Delivery);
+        let number = is_numbered.then_some("number");
+        let event = (record.kind() != Kind::Event && record.event().is_some()).then_some("event");
+        let entered = (record.kind() == Kind::Decision).then_some("entered");
+        let record = if record.is_erased() { record.with("id", Value::Text("erased".to_owned())) } else { record };
+        number.into_iter().chain(event).chain(entered).fold(record, |record, field| {
+            match record.number(field).map(|number| self.place(number)) {
+                Some(place) if place > 0 => record.with(field, Value::Number(place)),
+                _ => record,
+            }
+        })
     }
 
     /// The place of a number from 1, or `i64::MIN` for one that the store never gave.

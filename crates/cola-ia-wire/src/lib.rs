@@ -13,6 +13,8 @@
 
 mod add;
 mod config;
+mod export;
+mod import;
 mod jobs;
 mod keeping;
 mod lists;
@@ -21,6 +23,10 @@ mod stats;
 
 pub use add::{Entered, Refused};
 pub use config::SettingLine;
+pub use export::{
+    EXPORT_FORMAT, ExportCounts, ExportHeader, ExportLine, LINE_FAULTS, LineFault, push_export_line, read_export_line,
+};
+pub use import::{ImportKind, ImportTold};
 pub use jobs::{Conflict, Delivery, Event, Job};
 pub use keeping::{Backup, Fact, Finding, Mark, Restore};
 pub use lists::{Attempt, ConflictLine, DeliveryLine, Effect, ErrorLine, FailedAttempt};

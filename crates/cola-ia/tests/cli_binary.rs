@@ -21,11 +21,13 @@ use cola_ia_core::job::JobState;
 use cola_ia_core::store::{ErrorKind, StoreError};
 use common::{BOTH, Place};
 
-const COMMANDS: [&[&str]; 19] = [
+const COMMANDS: [&[&str]; 25] = [
     &[],
     &["init"],
     &["add"],
     &["jobs"],
+    &["export"],
+    &["import"],
     &["deliveries"],
     &["conflicts"],
     &["errors"],
@@ -35,6 +37,10 @@ const COMMANDS: [&[&str]; 19] = [
     &["prune"],
     &["erase"],
     &["stats"],
+    &["backup"],
+    &["restore"],
+    &["restored"],
+    &["doctor"],
     &["config"],
     &["config", "show"],
     &["config", "check"],

@@ -90,6 +90,16 @@ INSERT INTO job_counts (source, state, n) SELECT source, state, count(*) FROM jo
 ALTER TABLE events ADD COLUMN erased_at INTEGER; -- a person had it erased: `id` is a hash, `text` and `type` are NULL
 ALTER TABLE events ADD COLUMN pruned_at INTEGER; -- `text` and history went; what happens to its job later is pruned again
 
+-- Events that were erased, by what stands for their ids. Those that were erased in another store and imported have no slot that
+-- their ids lead to: while there is one, whoever finds a free slot looks here too.
+CREATE TABLE erased (
+    elsewhere INTEGER NOT NULL, -- 1: in another store
+    source    INTEGER NOT NULL,
+    id        TEXT    NOT NULL, -- the hash
+    event     INTEGER NOT NULL,
+    PRIMARY KEY (elsewhere, source, id)
+) STRICT, WITHOUT ROWID;
+
 -- Of a conflict: it had been decided when it came, so it was no alarm.
 ALTER TABLE deliveries ADD COLUMN decided INTEGER;
 

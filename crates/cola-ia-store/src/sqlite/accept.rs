@@ -202,6 +202,8 @@ struct Gate<'a> {
     /// The number of the batch's first member.
     first: i64,
     events: Events<'a>,
+    /// Whether a free slot does not say yet that an identity is new.
+    erased_elsewhere: bool,
 }
 
 impl<'a> Gate<'a> {
@@ -221,6 +223,7 @@ impl<'a> Gate<'a> {
             fold_after: scope.fold_after,
             first,
             events: Events::new(connection)?,
+            erased_elsewhere: erase::has_elsewhere(connection)?,
         })
     }
 
@@ -261,6 +264,10 @@ impl<'a> Gate<'a> {
             }
             let first = taken.last().filter(|taken| taken.slot == candidate.slot).map(|taken| taken.event);
             let Some(first) = first else {
+                if let Some(erased) = self.erased_elsewhere(*candidate)? {
+                    *fate = erased;
+                    continue;
+                }
                 taken.push(Identity { slot: candidate.slot, event: self.number(*candidate) });
                 *fate = Fate::Enters;
                 continue;
@@ -282,6 +289,20 @@ impl<'a> Gate<'a> {
             fates[candidate.index as usize] = self.walk(candidate)?;
         }
         Ok(fates)
+    }
+
+    /// How a candidate with a free slot stands to the events that were erased in another store and imported. Nearly always
+    /// there are none.
+    fn erased_elsewhere(&self, candidate: Candidate) -> rusqlite::Result<Option<Fate>> {
+        let Some(mine) = self.delivery(candidate).filter(|_| self.erased_elsewhere) else { return Ok(None) };
+        let source = self.sources[candidate.index as usize];
+        let found = erase::find_elsewhere(self.connection, source, mine.source.as_str(), mine.id.as_str())?;
+        let Some(event) = found else { return Ok(None) };
+        let entered = self
+            .connection
+            .prepare_cached("SELECT fingerprint FROM events WHERE seq = ?1")?
+            .query_row([event], |row| row.get(0))?;
+        Ok(Some(Fate::Erased(event, Fingerprint(entered))))
     }
 
     fn number(&self, candidate: Candidate) -> i64 {
@@ -328,6 +349,9 @@ impl<'a> Gate<'a> {
         loop {
             candidate.slot = Slots::after(candidate.slot);
             let Some(holder) = identities::holder(self.connection, candidate.slot)? else {
+                if let Some(erased) = self.erased_elsewhere(candidate)? {
+                    return Ok(erased);
+                }
                 identities::take(
                     self.connection,
                     self.packing,

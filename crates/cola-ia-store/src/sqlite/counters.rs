@@ -121,6 +121,24 @@ impl Tally {
     }
 }
 
+/// Counts deliveries of which no number is known: those that were pruned before they came here in an export. No jobs are counted
+/// with them.
+pub(super) fn count_gone(
+    connection: &Connection,
+    at: Timestamp,
+    source: i64,
+    verdict: Verdict,
+    n: i64,
+) -> rusqlite::Result<()> {
+    let mut insert =
+        connection.prepare_cached("INSERT INTO counter_deltas (at, source, counter, n) VALUES (?1, ?2, ?3, ?4)")?;
+    insert.execute(params![at.as_micros(), (source != 0).then_some(source), verdict.as_str(), n])?;
+    if verdict == Verdict::New {
+        insert.execute(params![at.as_micros(), source, job_counter(JobState::Pending), -n])?;
+    }
+    Ok(())
+}
+
 /// What a delta is about.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Counter {

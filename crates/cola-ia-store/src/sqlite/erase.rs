@@ -4,7 +4,7 @@ use cola_ia_core::clock::Timestamp;
 use cola_ia_core::intake::{DeliveryNumber, EventNumber};
 use cola_ia_core::job::JobState;
 use cola_ia_core::store::{EraseRequest, Erased, ErrorKind, OpId, StoreError, erased_id, names};
-use rusqlite::{Connection, params};
+use rusqlite::{Connection, OptionalExtension as _, params};
 
 use super::ops::{Call, Numbers, digest};
 use super::reader::Sight;
@@ -22,6 +22,45 @@ pub(super) fn hash(connection: &Connection, source: &str, id: &str) -> rusqlite:
     let namespace: Vec<u8> =
         connection.prepare_cached("SELECT namespace FROM store")?.query_row([], |row| row.get(0))?;
     Ok(erased_id(&namespace, source, id))
+}
+
+/// Notes what stands for the id of an event that is erased now, or was in another store.
+pub(super) fn remember(connection: &Connection, event: i64, elsewhere: bool) -> rusqlite::Result<()> {
+    connection
+        .prepare_cached(
+            "INSERT INTO erased (elsewhere, source, id, event) SELECT ?2, source, id, seq FROM events WHERE seq = ?1
+             ON CONFLICT DO NOTHING",
+        )?
+        .execute(params![event, elsewhere])?;
+    Ok(())
+}
+
+/// Whether the store has events that were erased in another one: no slot leads from their ids to them.
+pub(super) fn has_elsewhere(connection: &Connection) -> rusqlite::Result<bool> {
+    connection.prepare_cached("SELECT 1 FROM erased WHERE elsewhere = 1 LIMIT 1")?.exists([])
+}
+
+/// The event of this identity, of those that were erased in another store. `source`: the row.
+pub(super) fn find_elsewhere(
+    connection: &Connection,
+    source: i64,
+    name: &str,
+    id: &str,
+) -> rusqlite::Result<Option<i64>> {
+    find_hash(connection, true, source, &hash(connection, name, id)?)
+}
+
+/// The event that was erased, here or in another store, and has this in the place of its id.
+pub(super) fn find_hash(
+    connection: &Connection,
+    elsewhere: bool,
+    source: i64,
+    hash: &str,
+) -> rusqlite::Result<Option<i64>> {
+    connection
+        .prepare_cached("SELECT event FROM erased WHERE elsewhere = ?1 AND source = ?2 AND id = ?3")?
+        .query_row(params![elsewhere, source, hash], |row| row.get(0))
+        .optional()
 }
 
 /// See [`Store::erase`](cola_ia_core::store::Store::erase). Whether the bytes are gone is for the caller to find out.
@@ -113,6 +152,7 @@ fn forget(
             "UPDATE events SET id = ?2, text = NULL, type = NULL, erased_at = coalesce(erased_at, ?3) WHERE seq = ?1",
         )?
         .execute(params![event, hash, now.as_micros()])?;
+    remember(connection, event, false)?;
     for sql in CONTENT {
         connection.prepare_cached(sql)?.execute([event])?;
     }

@@ -8,6 +8,7 @@ mod attempts;
 mod backup;
 mod check;
 mod checkpoint;
+mod claim;
 mod conditions;
 mod conflicts;
 mod connection;
@@ -19,11 +20,13 @@ mod deliveries;
 pub mod doctor;
 mod erase;
 mod error;
+mod export;
 mod file;
 pub mod filesystem;
 mod find_events;
 mod home;
 mod identities;
+mod import;
 mod jobs;
 mod locks;
 mod migrate;
@@ -34,6 +37,7 @@ mod preview;
 mod processes;
 mod prune;
 mod reader;
+mod records;
 mod resolve;
 mod restore;
 mod restored;
@@ -58,9 +62,9 @@ use cola_ia_core::event::Source;
 use cola_ia_core::filter::Filter;
 use cola_ia_core::intake::Intake;
 use cola_ia_core::store::{
-    Accepted, AttemptView, ConflictSummary, DeliverySummary, EraseRequest, Erased, ErrorKind, EventHistory, FollowFrom,
-    Followed, JobPage, ListRequest, OpId, Page, PageRequest, Preview, PruneRequest, Pruned, ResolveRequest, Resolved,
-    Restored, RestoredMark, Stats, Store, StoreError, Texts,
+    Accepted, AttemptView, ConflictSummary, DeliverySummary, EraseRequest, Erased, ErrorKind, EventHistory,
+    ExportCursor, ExportPage, FollowFrom, Followed, ImportBatch, Imported, JobPage, ListRequest, OpId, Page,
+    PageRequest, Preview, PruneRequest, Pruned, ResolveRequest, Resolved, Restored, RestoredMark, Stats, Store, StoreError, Texts,
 };
 use rusqlite::Connection;
 
@@ -287,8 +291,7 @@ impl SqliteStore {
 
     fn writer(&self) -> Result<&Writer, StoreError> {
         self.writer.as_ref().ok_or_else(|| {
-            let cause = "opened for views";
-            error::at(&self.path, ErrorKind::Invalid, "store_not_writable").with("cause", cause)
+            error::at(&self.path, ErrorKind::Invalid, "store_not_writable").with("cause", "opened for views")
         })
     }
 }
@@ -354,6 +357,16 @@ impl Store for SqliteStore {
 
     async fn find_events(&self, source: Option<Source>, id: String) -> Result<Vec<EventHistory>, StoreError> {
         self.reader.call(move |sight| find_events::find_events(sight, source.as_ref(), &id)).await
+    }
+
+    async fn export(&self, cursor: Option<ExportCursor>, limit: u32) -> Result<ExportPage, StoreError> {
+        self.reader.call(move |sight| export::export(sight, cursor, limit)).await
+    }
+
+    async fn import(&self, op: OpId, batch: Arc<ImportBatch>) -> Result<Imported, StoreError> {
+        let writer = self.writer()?;
+        let prepared = import::Prepared::new(batch)?;
+        writer.call(prepared.len(), move |scope| import::import(scope, op, &prepared)).await
     }
 
     async fn jobs(&self, filter: Filter, page: PageRequest) -> Result<JobPage, StoreError> {

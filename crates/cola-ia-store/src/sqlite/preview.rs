@@ -51,7 +51,12 @@ pub(super) fn find(sight: &Sight<'_>, source: &str, id: &str) -> rusqlite::Resul
         sight.connection.prepare_cached("SELECT source = ?2, id, erased_at IS NOT NULL FROM events WHERE seq = ?1")?;
     let mut slot = sight.slots.of(source, id);
     loop {
-        let Some(event) = identities::holder(sight.connection, slot)? else { return Ok(None) };
+        let Some(event) = identities::holder(sight.connection, slot)? else {
+            if erase::has_elsewhere(sight.connection)? {
+                return erase::find_elsewhere(sight.connection, known, source, id);
+            }
+            return Ok(None);
+        };
         // An event that is not there is damage: never taken for another identity.
         let same = identity.query_row((event, known), |row| {
             let held = row.get_ref(1)?.as_str()?;

@@ -11,10 +11,7 @@ use cola_ia_core::store::{
 };
 use cola_ia_core::verdict::Verdict;
 
-use super::{Event, Memory};
-
-/// A model store has no namespace of its own.
-const NAMESPACE: &[u8] = b"model";
+use super::{Event, Memory, erased_identity};
 
 impl Memory {
     pub(super) fn by_number(&mut self, number: EventNumber) -> Option<&mut Event> {
@@ -99,7 +96,7 @@ impl Memory {
         let text = conflict.view.text.clone().expect("it was looked at");
         let content = Content::new(text, usize::MAX).expect("it came in");
         let delivery = Delivery { id: id.clone(), content, ..conflict.delivery.clone() };
-        if let Some(there) = self.events.get(&(delivery.source.clone(), id.clone()))
+        if let Some(there) = self.known(&delivery.source, id.as_str())
             && !there.has(delivery.content.fingerprint())
         {
             return Err(StoreError::new(ErrorKind::Conflict, "id_taken"));
@@ -142,6 +139,9 @@ impl Memory {
                         event.later.drain(..).partition(|later| is_prunable(later, request, now, last));
                     event.later = kept;
                     self.log.retain(|logged| old.iter().all(|later| later.number != logged.number));
+                    for later in &old {
+                        self.book.forget_delivery(later.number);
+                    }
                     for later in old {
                         let so_far = event.pruned.unwrap_or(PrunedDeliveries {
                             count: 0,
@@ -154,25 +154,32 @@ impl Memory {
                             last_at: so_far.last_at.max(later.received_at),
                         });
                     }
+                    self.book.write_down_pruned(event);
                 }
             }
             Some(PruneCursor::Events(_)) => {
                 for event in self.events.values_mut().filter(|event| event.is_prunable(request, now)) {
                     event.forget_texts();
                     event.pruned_at = Some(now);
+                    self.book.forget(event.job.event, false);
+                    self.book.write_down(event);
                 }
             }
         }
     }
 
     pub(super) fn erase(&mut self, request: &EraseRequest, at: Timestamp) -> Result<Option<Erased>, StoreError> {
-        let identity = EventId::new(request.id.clone()).map(|id| (request.source.clone(), id));
-        let Some(event) = identity.ok().and_then(|identity| self.events.get_mut(&identity)) else { return Ok(None) };
+        let Some(identity) = self.identity_of(&request.source, &request.id) else { return Ok(None) };
+        let namespace = self.book.namespace;
+        let Some(event) = self.events.get_mut(&identity) else { return Ok(None) };
         if event.job.state == JobState::Running {
             return Err(StoreError::new(ErrorKind::Conflict, "job_running"));
         }
         let cancelled = !matches!(event.job.state, JobState::Done | JobState::Cancelled);
-        event.erase(request, cancelled, at);
+        event.erase(&namespace, request, cancelled, at);
+        self.book.forget(event.job.event, true);
+        self.book.forget_details(&request.id);
+        self.book.write_down(event);
         let erased = Erased {
             event: event.job.event,
             erased_at: event.job.erased_at.unwrap_or(at),
@@ -180,6 +187,9 @@ impl Memory {
             gone: true,
             next: None,
         };
+        let event = self.events.remove(&identity).expect("it was there");
+        self.events.insert(erased_identity(&namespace, &request.source, &request.id), event);
+        self.has_erased = true;
         for refusal in self.refusals.iter_mut().filter(|refusal| names(&refusal.detail, &request.id)) {
             refusal.detail = String::new();
         }
@@ -252,9 +262,9 @@ impl Event {
         self.conflicts.iter_mut().for_each(|conflict| conflict.view.text = None);
     }
 
-    fn erase(&mut self, request: &EraseRequest, cancelled: bool, at: Timestamp) {
+    fn erase(&mut self, namespace: &[u8], request: &EraseRequest, cancelled: bool, at: Timestamp) {
         self.forget_texts();
-        self.job.id = erased_id(NAMESPACE, request.source.as_str(), &request.id);
+        self.job.id = erased_id(namespace, request.source.as_str(), &request.id);
         self.job.erased_at.get_or_insert(at);
         self.job.event_type = None;
         self.job.resource_id = None;

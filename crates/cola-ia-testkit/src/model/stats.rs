@@ -14,9 +14,23 @@ use super::Memory;
 /// What came, with what was said of it.
 #[derive(Debug)]
 pub(super) struct Received {
-    pub(super) member: Intake,
+    pub(super) source: Option<Source>,
+    pub(super) time: Option<Timestamp>,
+    /// How many.
+    pub(super) n: u64,
     pub(super) verdict: Verdict,
     pub(super) at: Timestamp,
+}
+
+impl Received {
+    pub(super) fn of(member: &Intake, verdict: Verdict, at: Timestamp) -> Self {
+        match member {
+            Intake::Delivery(delivery) => {
+                Self { source: Some(delivery.source.clone()), time: delivery.time, n: 1, verdict, at }
+            }
+            Intake::Refusal(refusal) => Self { source: None, time: None, n: refusal.count, verdict, at },
+        }
+    }
 }
 
 /// See [`Store::stats`](cola_ia_core::store::Store::stats). This store never keeps its counts by longer spans than a minute.
@@ -27,10 +41,7 @@ pub(super) fn stats(memory: &Memory, filter: &Filter) -> Stats {
     let mut groups: BTreeMap<Option<Source>, StatsGroup> = BTreeMap::new();
     for received in &memory.received {
         let at = received.at.as_micros();
-        let (source, time, n) = match &received.member {
-            Intake::Delivery(delivery) => (Some(&delivery.source), delivery.time, 1),
-            Intake::Refusal(refusal) => (None, None, refusal.count),
-        };
+        let (source, time, n) = (received.source.as_ref(), received.time, received.n);
         if filter.takes_source(source) && since.is_none_or(|since| at >= since) && until.is_none_or(|until| at < until)
         {
             let group = groups.entry(source.cloned()).or_default();

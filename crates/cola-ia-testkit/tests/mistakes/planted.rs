@@ -7,17 +7,19 @@ use std::thread;
 use std::time::Duration;
 
 use async_trait::async_trait;
-use cola_ia_core::clock::{Clock as _, Timestamp};
+use cola_ia_core::clock::{Clock as _, SystemEntropy, Timestamp};
 use cola_ia_core::event::{Content, Delivery, EventId, Source};
 use cola_ia_core::filter::Filter;
 use cola_ia_core::intake::{DeliveryNumber, EventNumber, Intake};
 use cola_ia_core::job::JobState;
 use cola_ia_core::lateness::Lateness;
 use cola_ia_core::limits::{BATCH_MAX_EVENTS, TEXT_MAX_BYTES_CEILING};
+use cola_ia_core::store::export::{IMPORT_MAX_RECORDS, Kind, Outcome, Record, Value};
 use cola_ia_core::store::{
     Accepted, AttemptView, ConflictSummary, Cursor, Decision, DeliverySummary, EraseRequest, Erased, ErrorKind,
-    EventHistory, FollowFrom, Followed, JobPage, ListRequest, OpId, Page, PageRequest, Preview, PruneRequest, Pruned,
-    ResolveRequest, Resolved, Restored, RestoredMark, Stats, StatsGroup, Store, StoreError, Texts,
+    EventHistory, ExportCursor, ExportPage, FollowFrom, Followed, ImportBatch, Imported, JobPage, ListRequest, OpId,
+    Page, PageRequest, Preview, PruneRequest, Pruned, ResolveRequest, Resolved, Restored, RestoredMark, Stats, StatsGroup, Store, StoreError,
+    Texts,
 };
 use cola_ia_core::verdict::Verdict;
 use cola_ia_testkit::clock::{ManualClock, SeededEntropy};
@@ -113,6 +115,23 @@ mistakes! {
     SourceFilterIsAPrefix,
     IgnoresStateFilter,
     FiltersAfterPaging,
+    // Exports and imports.
+    ExportsASourceOfNothing,
+    ExportsNoRefusals,
+    ExportsNoEffects,
+    ExportsLaterEvents,
+    ExportsPagesOfAnySize,
+    ImportsEverythingAsNew,
+    ImportsAnyNamespace,
+    ImportsNoTypes,
+    ImportsRunningJobsAsHeld,
+    ImportsWhatItCan,
+    ImportsUnderOtherOps,
+    ImportsAnyLength,
+    ImportsErasedAsWhole,
+    ImportsNoDecisions,
+    ImportsNoDeliveries,
+    ImportsAtItsOwnTime,
     IgnoresTypeFilter,
     // Lists.
     ListsNoRefused,
@@ -764,6 +783,76 @@ impl Store for Wrong {
 
     async fn restored_at(&self) -> Result<Option<Timestamp>, StoreError> {
         self.model.restored_at().await
+    }
+
+    async fn export(&self, cursor: Option<ExportCursor>, limit: u32) -> Result<ExportPage, StoreError> {
+        let cursor = cursor.map(|cursor| match self.mistake {
+            Mistake::ExportsLaterEvents => ExportCursor { upto: i64::MAX, ..cursor },
+            _ => cursor,
+        });
+        let limit = if self.mistake == Mistake::ExportsPagesOfAnySize { u32::MAX } else { limit };
+        let mut page = self.model.export(cursor, limit).await?;
+        page.records.retain(|record| match self.mistake {
+            Mistake::ExportsNoRefusals => record.kind() != Kind::Delivery || record.event().is_some(),
+            Mistake::ExportsNoEffects => !matches!(record.kind(), Kind::Effect | Kind::EffectTry),
+            _ => true,
+        });
+        if self.mistake == Mistake::ExportsASourceOfNothing && page.records.is_empty() && cursor.is_none() {
+            page.records.extend(Record::new(Kind::Source, vec![Value::Text("default".into())]));
+        }
+        Ok(page)
+    }
+
+    async fn import(&self, op: OpId, batch: Arc<ImportBatch>) -> Result<Imported, StoreError> {
+        let mut changed = (*batch).clone();
+        let op = match self.mistake {
+            Mistake::ImportsUnderOtherOps => OpId::new(&self.clock, &SystemEntropy),
+            _ => op,
+        };
+        match self.mistake {
+            Mistake::ImportsAnyNamespace => changed.namespace = self.model.export(None, 1).await?.head.namespace,
+            Mistake::ImportsNoTypes => {
+                for record in changed.records.iter_mut().filter(|record| record.kind() == Kind::Event) {
+                    *record = record.clone().with("type", Value::Null);
+                }
+            }
+            Mistake::ImportsRunningJobsAsHeld => {
+                for record in changed.records.iter_mut().filter(|record| record.kind() == Kind::Job) {
+                    if record.text("state") == Some("running") {
+                        *record = record.clone().with("state", Value::Text("held".into()));
+                    }
+                }
+            }
+            Mistake::ImportsAnyLength => changed.records.truncate(IMPORT_MAX_RECORDS),
+            Mistake::ImportsErasedAsWhole => {
+                for record in changed.records.iter_mut().filter(|record| record.is_erased()) {
+                    *record = record.clone().with("erased_at", Value::Null);
+                }
+            }
+            Mistake::ImportsNoDecisions => changed.records.retain(|record| record.kind() != Kind::Decision),
+            Mistake::ImportsNoDeliveries => changed.records.retain(|record| record.kind() != Kind::Delivery),
+            Mistake::ImportsAtItsOwnTime => {
+                let now = Value::Number(self.clock.now().as_micros());
+                let arrived = |record: &&mut Record| matches!(record.kind(), Kind::Event | Kind::Delivery);
+                for record in changed.records.iter_mut().filter(arrived) {
+                    *record = record.clone().with("received_at", now.clone());
+                }
+            }
+            _ => {}
+        }
+        let mut imported = match self.model.import(op, Arc::new(changed)).await {
+            Err(error) if self.mistake == Mistake::ImportsWhatItCan && error.code == "import_out_of_order" => {
+                Imported { outcomes: Vec::new() }
+            }
+            answer => answer?,
+        };
+        if matches!(self.mistake, Mistake::ImportsNoDecisions | Mistake::ImportsNoDeliveries) {
+            imported.outcomes.resize(batch.records.len(), Outcome::Entered);
+        }
+        if self.mistake == Mistake::ImportsEverythingAsNew {
+            imported.outcomes.fill(Outcome::Entered);
+        }
+        Ok(imported)
     }
 
     async fn jobs(&self, mut filter: Filter, mut page: PageRequest) -> Result<JobPage, StoreError> {

@@ -160,6 +160,48 @@ pub(crate) const TABLE: &[Row] = &[
     found(Mistake::SourceFilterIsAPrefix, &["jobs_are_filtered_by_source"]),
     found(Mistake::IgnoresStateFilter, &["jobs_are_filtered_by_state"]),
     found(Mistake::FiltersAfterPaging, &["a_filtered_page_ends_with_the_last_job_that_matches"]),
+    by_cases_only(Mistake::ExportsASourceOfNothing, &["an_empty_store_exports_nothing"]),
+    by_cases_only(
+        Mistake::ExportsNoRefusals,
+        &["an_export_says_all_that_was_taken_in", "an_imported_store_answers_as_the_first_one"],
+    ),
+    by_cases_only(Mistake::ExportsNoEffects, &["every_kind_enters_and_comes_out_the_same"]),
+    by_cases_only(Mistake::ExportsLaterEvents, &["every_event_of_the_start_is_exported_while_new_ones_arrive"]),
+    by_cases_only(Mistake::ExportsPagesOfAnySize, &["a_page_is_about_as_long_as_asked_for"]),
+    by_cases_only(
+        Mistake::ImportsEverythingAsNew,
+        &[
+            "importing_again_changes_nothing",
+            "an_export_grows_and_only_what_is_new_enters",
+            "what_went_on_here_stays",
+            "what_contradicts_is_told_and_nothing_is_overwritten",
+            "what_belongs_to_a_contradiction_stays_out",
+            "what_was_erased_here_is_not_brought_back",
+            "what_was_pruned_here_is_not_brought_back",
+        ],
+    ),
+    by_cases_only(
+        Mistake::ImportsAnyNamespace,
+        &["an_export_of_another_namespace_is_refused", "an_empty_store_takes_the_namespace_over"],
+    ),
+    by_cases_only(
+        Mistake::ImportsNoTypes,
+        &["an_export_enters_an_empty_store_and_comes_out_the_same", "importing_again_changes_nothing"],
+    ),
+    by_cases_only(Mistake::ImportsRunningJobsAsHeld, &["what_ran_elsewhere_does_not_run_here"]),
+    by_cases_only(Mistake::ImportsWhatItCan, &["what_stands_without_what_it_belongs_to_is_refused_whole"]),
+    by_cases_only(Mistake::ImportsUnderOtherOps, &["the_same_op_of_an_import_gives_the_first_answer"]),
+    by_cases_only(Mistake::ImportsAnyLength, &["an_import_longer_than_allowed_is_refused"]),
+    by_cases_only(
+        Mistake::ImportsErasedAsWhole,
+        &["an_erased_identity_stays_erased_where_its_export_enters", "what_was_erased_there_is_told_here"],
+    ),
+    by_cases_only(Mistake::ImportsNoDecisions, &["decisions_and_pruned_deliveries_enter_with_their_event"]),
+    by_cases_only(
+        Mistake::ImportsNoDeliveries,
+        &["numbers_go_on_above_all_that_entered", "an_imported_store_answers_as_the_first_one"],
+    ),
+    by_cases_only(Mistake::ImportsAtItsOwnTime, &["what_entered_is_found_and_counted_by_its_own_time"]),
     by_cases_only(Mistake::IgnoresTypeFilter, &["jobs_are_filtered_by_type_and_reason"]),
     found(
         Mistake::ListsNoRefused,

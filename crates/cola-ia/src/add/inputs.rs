@@ -110,20 +110,20 @@ fn regular_size(descriptor: Option<OwnedFd>) -> Option<u64> {
 }
 
 /// An input that is open.
-pub(super) struct OpenInput {
+pub(crate) struct OpenInput {
     /// What people call it.
-    pub(super) name: Arc<str>,
+    pub(crate) name: Arc<str>,
     /// Its bytes.
-    pub(super) bytes: Waiting,
+    pub(crate) bytes: Waiting,
     /// Whether it may trickle: a pipe, a terminal, a socket. A regular file has all it has.
-    pub(super) trickles: bool,
+    pub(crate) trickles: bool,
 }
 
 /// Opens an input.
 ///
 /// # Errors
 /// What the operating system says.
-pub(super) fn open(input: &Input) -> io::Result<OpenInput> {
+pub(crate) fn open(input: &Input) -> io::Result<OpenInput> {
     let (name, file): (Arc<str>, File) = match input {
         Input::Stdin => ("-".into(), File::from(io::stdin().as_fd().try_clone_to_owned()?)),
         Input::File(path) => (path.to_string_lossy().into(), File::open(path)?),
@@ -137,7 +137,7 @@ pub(super) fn open(input: &Input) -> io::Result<OpenInput> {
 const SILENCE: u8 = 20;
 
 /// A file that says `WouldBlock` once when it falls silent, and then waits for as long as it takes.
-pub(super) struct Waiting {
+pub(crate) struct Waiting {
     file: File,
     trickles: bool,
     idle_said: bool,

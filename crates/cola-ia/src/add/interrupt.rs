@@ -40,7 +40,7 @@ impl Interrupt {
     }
 
     /// Whether a signal came.
-    pub(super) fn came(&self) -> bool {
+    pub(crate) fn came(&self) -> bool {
         self.0.load(Ordering::SeqCst)
     }
 }

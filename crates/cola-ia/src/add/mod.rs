@@ -4,7 +4,7 @@
 //! store's own writes. They meet in a queue (`queue.rs`) that holds one batch, and in a channel that holds none.
 
 mod gate;
-mod inputs;
+pub(crate) mod inputs;
 pub(crate) mod interrupt;
 mod progress;
 mod queue;

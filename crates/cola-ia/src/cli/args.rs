@@ -24,7 +24,9 @@ use super::deliveries;
 use super::doctor::DoctorOptions;
 use super::erase::EraseOptions;
 use super::errors_list::{self, ErrorsOptions, Kind};
+use super::export::ExportOptions;
 use super::filter::{self, Flag};
+use super::import::ImportOptions;
 use super::jobs::{self, JobsOptions};
 use super::list::ListOptions;
 use super::prune::PruneOptions;
@@ -86,6 +88,10 @@ pub enum Command {
     Prune(PruneOptions),
     /// `erase`
     Erase(EraseOptions),
+    /// `export`
+    Export(ExportOptions),
+    /// `import`
+    Import(ImportOptions),
     /// `config show`
     ConfigShow {
         /// `--origin`
@@ -152,6 +158,8 @@ pub fn command(lang: &Lang) -> Clap {
         .subcommand(make.restore())
         .subcommand(make.restored())
         .subcommand(make.doctor())
+        .subcommand(make.export())
+        .subcommand(make.import())
         .subcommand(make.config())
         .subcommand(make.command("id", "id").arg(make.option("count", "value-number").short('n')))
         .subcommand(
@@ -350,6 +358,19 @@ impl Make<'_> {
         self.command("doctor", "doctor").arg(self.flag("quick")).arg(self.flag("json"))
     }
 
+    fn export(&self) -> Clap {
+        self.command("export", "export")
+            .arg(self.positional("target", "value-file"))
+            .arg(self.flag("no-progress").help(self.t("arg-no-bar")))
+    }
+
+    fn import(&self) -> Clap {
+        self.command("import", "import")
+            .arg(self.positional("export", "value-file").required(true))
+            .arg(self.flag("json"))
+            .arg(self.flag("no-progress").help(self.t("arg-no-bar")))
+    }
+
     fn resolve(&self) -> Clap {
         self.command("resolve", "resolve")
             .arg(self.positional("id", "value-id").required(true))
@@ -493,6 +514,18 @@ fn read(matches: &ArgMatches) -> Result<Invocation, Problem> {
         "doctor" => Command::Doctor(DoctorOptions { quick: matches.get_flag("quick"), json: matches.get_flag("json") }),
         "jobs" => Command::Jobs(read_jobs(matches)?),
         "show" => Command::Show(read_show(matches)?),
+        "export" => Command::Export(ExportOptions {
+            file: path(matches, "target").filter(|path| path.as_os_str() != "-"),
+            progress: !matches.get_flag("no-progress"),
+        }),
+        "import" => Command::Import(ImportOptions {
+            input: match path(matches, "export") {
+                Some(path) if path.as_os_str() != "-" => Input::File(path),
+                _ => Input::Stdin,
+            },
+            json: matches.get_flag("json"),
+            progress: !matches.get_flag("no-progress"),
+        }),
         "stats" => Command::Stats(read_stats(matches)?),
         "deliveries" => Command::Deliveries(read_list(matches, deliveries_filter(matches)?)?),
         "conflicts" => Command::Conflicts(ConflictsOptions {

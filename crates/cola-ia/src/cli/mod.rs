@@ -13,8 +13,10 @@ pub mod erase;
 pub mod errors;
 pub mod errors_list;
 mod exit;
+pub mod export;
 mod filter;
 pub mod id;
+pub mod import;
 pub mod init;
 pub mod jobs;
 pub mod list;
@@ -49,6 +51,7 @@ use pollster::block_on;
 
 use crate::add::run as add_command;
 use crate::config::{Environment, NamedFile, Settings};
+use crate::import::run as import_command;
 use crate::lang::{Lang, choose};
 use crate::print::{Colour, ColourChoice};
 use crate::store;
@@ -157,6 +160,8 @@ fn dispatch(session: &Session, invocation: &Invocation) -> Result<Exit, Problem>
         Command::Resolve(options) => resolve::run(session, options, &load(NamedFile::MustExist)?),
         Command::Prune(options) => prune::run(session, *options, &load(NamedFile::MustExist)?),
         Command::Erase(options) => erase::run(session, options, &load(NamedFile::MustExist)?),
+        Command::Export(options) => export::run(session, options, &load(NamedFile::MustExist)?),
+        Command::Import(options) => import_command(session, options, &load(NamedFile::MustExist)?),
         Command::ConfigShow { origin, json } => {
             config::show(&load(NamedFile::MustExist)?, &session.lang, *origin, *json)
         }

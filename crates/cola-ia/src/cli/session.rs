@@ -51,6 +51,11 @@ impl Session {
         }
     }
 
+    /// Says of one line of an input that it did not enter, and why.
+    pub fn complain(&self, text: &str) {
+        to_stderr(&format!("{text}\n"));
+    }
+
     /// `hint: …` and a line feed.
     pub(super) fn hint_line(&self, message: &Message) -> String {
         labelled(&self.lang, "label-hint", Paint::Calm, message, self.colour.stderr)

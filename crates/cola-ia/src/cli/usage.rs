@@ -13,8 +13,8 @@ use crate::print::{shell_path, shell_word};
 
 /// Commands that later versions are to have. Whoever tries one has read of it: no other command is guessed.
 const PLANNED: &[&str] = &[
-    "cancel", "claim", "complete", "costs", "demo", "effect", "export", "extend", "fail", "import", "mcp", "move",
-    "recover", "release", "replay", "resume", "retry", "serve", "source", "token", "work",
+    "cancel", "claim", "complete", "costs", "demo", "effect", "extend", "fail", "mcp", "move", "recover", "release",
+    "replay", "resume", "retry", "serve", "source", "token", "work",
 ];
 
 /// The same mistake as a [`Problem`] with its hints.

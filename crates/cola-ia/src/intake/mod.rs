@@ -22,6 +22,7 @@ mod lines;
 mod outlet;
 mod outline;
 mod parse;
+mod raw;
 mod read;
 mod sniff;
 mod zstandard;
@@ -36,6 +37,7 @@ pub use decode::{InputError, InputErrorKind, Packing};
 #[doc(hidden)]
 pub use fuzz::fuzz_one;
 pub use parse::{Cut, LineParser, ParseRefusal, ParsedLine};
+pub use raw::{RawEnd, RawLine, read_raw};
 pub use read::{InputEnd, read_input};
 
 /// What an input is measured against.

@@ -123,6 +123,46 @@ examples-show =
     cola-ia show --source form idea-42 --json
     cola-ia show -- -42                   an id that starts with a dash
 
+about-export = Write all that the store keeps, as lines that can be read again
+about-export-long =
+    Every event with its job, conflicts, revisions, deliveries, attempts and effects, what was refused,
+    and the counts: JSON Lines, described in docs/EXPORT.md. "cola-ia import" takes them into an empty
+    store, or into a copy of this one, with the same numbers and the same keys of effects.
+
+    Work can go on meanwhile: what was there at the start is in the export, each event as it was at one
+    moment. A file is made readable by you alone (mode 0600) and has its name only once it is whole;
+    one that exists already is never replaced.
+usage-export = cola-ia export [OPTIONS] [FILE|-]
+examples-export =
+    cola-ia export june.jsonl
+    cola-ia export | zstd > june.jsonl.zst
+    cola-ia export | ssh server cola-ia import -
+exit-codes-export =
+    0    the whole export is written
+    1    it could not be done; no file of that name was made
+    2    the command or a setting is not understood; nothing was attempted
+    130  interrupted; no file of that name was made
+
+about-import = Take an export in: what is not there enters, what is there stays
+about-import-long =
+    Reads what "cola-ia export" wrote, plain or compressed with gzip or zstd. The store must be empty
+    or of the same origin: a copy, a backup, an earlier import. Nothing is ever overwritten. What
+    contradicts what is there is told line by line and left out. Running it again is always safe.
+
+    What was running elsewhere does not run here: its jobs wait again, and the effects that were under
+    way are unknown. To let events in, use "cola-ia add".
+usage-import = cola-ia import [OPTIONS] FILE|-
+examples-import =
+    cola-ia import june.jsonl
+    cola-ia import --db new.sqlite3 june.jsonl.zst
+    cola-ia import --json june.jsonl
+exit-codes-import =
+    0    all of it is in the store
+    1    it could not be done, or the file is cut off; what was whole entered
+    2    the command or a setting is not understood; nothing was attempted
+    4    something contradicts what is there, or a line cannot be read; everything else entered
+    130  interrupted; what was counted is stored
+
 about-stats = Count what came, how late, and how many jobs wait
 about-stats-long =
     Two tables with a line for each source: the deliveries received in a time, by verdict, with how
@@ -396,6 +436,9 @@ arg-no-progress-there = Do not show how far it is
 arg-at = When the store was put back: now, an age such as 2h, a date (its start, UTC), or an RFC 3339 instant
 arg-clear = Take the mark away: what may have happened has been looked into
 arg-quick = Only the newest rows of each table, and not every entry of every index
+arg-target = The file to make; - or nothing is stdout
+arg-export = The export; - is stdin
+arg-no-bar = No progress bar
 arg-state = Only in these states: pendiente, en_proceso, terminado, fallido, retenido, cancelado (or pending, running, done, failed, held, cancelled)
 arg-type = Only of these types
 arg-since = Only what was received from then on: an age such as 15m, 24h or 7d, a date (UTC), or an RFC 3339 instant
@@ -1147,6 +1190,10 @@ store-job_running = a worker has the job of this event; nothing was erased
 store-job_running-hint = wait until it has finished and run the same again
 store-batch_too_long = a batch has more events than one call may carry; this is a fault of cola-ia
 store-batch_too_long-hint = please report it; nothing was changed
+store-import_other_namespace = the store { $path } has events of another origin than the export; nothing was changed
+store-import_other_namespace-hint = import into a new store: cola-ia import --db NEW FILE
+store-import_out_of_order = the records of an import do not stand in the order of an export; this is a fault of cola-ia
+store-import_out_of_order-hint = please report it; nothing of that batch was changed
 store-interrupted = interrupted; what was answered is stored
 store-interrupted-hint = run the same again: nothing enters twice
 store-store_closed = the store has been closed
@@ -1170,6 +1217,65 @@ takeover-untaken-more = { $count ->
     [one] one more row stays in the old table
    *[other] { $count } more rows stay in the old table
 }
+
+## export, import
+
+export-done = { $path }: { $lines } lines, { $events } events and { $deliveries } further deliveries
+export-not-written = the export cannot be written to { $path }: { $cause }
+export-not-written-hint = name another file: one that exists is never replaced
+import-not-an-export = { $input } is not an export of cola-ia; nothing was changed
+import-not-an-export-hint = an export starts with the line that “cola-ia export” writes; to let events in: cola-ia add { $input }
+import-newer = { $input } is an export of version { $found }, and this program reads up to { $known }; nothing was changed
+import-newer-hint = use the version of cola-ia that wrote it, or a newer one
+import-cut = { $input } ends in the middle: its last line, with the counts, is missing; what was whole entered
+import-cut-hint = bring the whole file and import it again: nothing enters twice
+import-counts = { $input } does not hold what its last line counts: lines are missing
+import-nothing-new = nothing new: what is in the file was there already or is left out
+import-kept =
+    { $count ->
+        [one] one record has gone on here since the export, and stays as it is here
+       *[other] { $count } records have gone on here since the export, and stay as they are here
+    }
+import-restored = the store counts as restored: what ran elsewhere after the export is not known here
+import-contradicting =
+    { $count ->
+        [one] one record contradicts what is there and was left out
+       *[other] { $count } records contradict what is there and were left out
+    }
+import-contradicting-hint = to have the export as it is, import it into an empty store: cola-ia import --db NEW FILE
+import-refused =
+    { $count ->
+        [one] one line was refused
+       *[other] { $count } lines were refused
+    }
+import-refused-hint = an event with a line that cannot be read stays out whole; bring a good copy of the file and import it again
+import-more =
+    { $count ->
+        [one] … and one more line
+       *[other] … and { $count } more lines
+    }
+import-line-export_json = the line is not a JSON object, from this byte on
+import-line-export_kind = there is no such kind of line
+import-line-export_field_missing = a field is missing
+import-line-export_field_twice = a field stands twice
+import-line-export_field_unknown = a field is not known and would be lost
+import-line-export_fingerprint = the fingerprint is not that of the text
+import-line-export_format = it is another format
+import-line-export_value = a value has not the form of its field
+import-line-export_order = it does not stand behind what it belongs to
+import-line-export_after_end = it stands behind the last line of the export
+import-line-export_incomplete = an event is left out, because a line of it cannot be read or is missing
+import-line-line_too_long = the line is longer than allowed (setting max_line_bytes)
+import-line-import_differs = what never changes is different here
+import-line-import_older_here = the file knows of a later change than the store
+import-line-import_number_taken = its number or its key belongs to something else here
+import-line-import_identity_taken = this source and id are an event with another number here
+import-line-import_belongs = it belongs to what was left out
+
+column-entered = ENTERED
+column-same = THERE
+column-kept = WENT ON
+column-contradicting = CONTRADICTING
 
 ## Inputs of “add”
 

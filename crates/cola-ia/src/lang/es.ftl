@@ -124,6 +124,47 @@ examples-show =
     cola-ia show --source formulario idea-42 --json
     cola-ia show -- -42                   un id que empieza con guion
 
+about-export = Escribe todo lo que guarda el almacén, en líneas que se pueden volver a leer
+about-export-long =
+    Cada evento con su trabajo, sus conflictos, revisiones, entregas, intentos y efectos, lo que se
+    rechazó y los recuentos: JSON Lines, como lo describe docs/EXPORTACION.md. «cola-ia import» lo trae
+    a un almacén vacío, o a una copia de este, con los mismos números y las mismas claves de efectos.
+
+    Mientras tanto se puede seguir trabajando: lo que había al empezar está en la exportación, cada
+    evento tal como era en un momento. El archivo solo lo puedes leer tú (modo 0600) y no tiene su
+    nombre hasta que está completo; uno que ya existe no se sustituye nunca.
+usage-export = cola-ia export [OPCIONES] [ARCHIVO|-]
+examples-export =
+    cola-ia export junio.jsonl
+    cola-ia export | zstd > junio.jsonl.zst
+    cola-ia export | ssh servidor cola-ia import -
+exit-codes-export =
+    0    la exportación está escrita entera
+    1    no se pudo hacer; no se creó ningún archivo con ese nombre
+    2    no se entiende el comando o un ajuste; no se intentó nada
+    130  interrumpido; no se creó ningún archivo con ese nombre
+
+about-import = Trae una exportación: lo que no está entra, lo que está se queda como está
+about-import-long =
+    Lee lo que escribió «cola-ia export», tal cual o comprimido con gzip o zstd. El almacén debe estar
+    vacío o tener el mismo origen: una copia, una copia de seguridad, una importación anterior. Nunca se
+    sobrescribe nada. Lo que contradice a lo que hay se dice línea a línea y se queda fuera. Repetirlo
+    siempre es seguro.
+
+    Lo que se estaba ejecutando en otro sitio no se ejecuta aquí: sus trabajos vuelven a esperar y los
+    efectos en curso quedan inciertos. Para que entren eventos está «cola-ia add».
+usage-import = cola-ia import [OPCIONES] ARCHIVO|-
+examples-import =
+    cola-ia import junio.jsonl
+    cola-ia import --db nuevo.sqlite3 junio.jsonl.zst
+    cola-ia import --json junio.jsonl
+exit-codes-import =
+    0    todo está en el almacén
+    1    no se pudo hacer, o el archivo está cortado; entró lo que estaba completo
+    2    no se entiende el comando o un ajuste; no se intentó nada
+    4    algo contradice a lo que hay, o una línea no se puede leer; lo demás entró
+    130  interrumpido; lo que se contó está guardado
+
 about-stats = Cuenta lo que llegó, con qué retraso, y cuántos trabajos esperan
 about-stats-long =
     Dos tablas con una línea por origen: las entregas recibidas en un tiempo, por veredicto, con el
@@ -403,6 +444,9 @@ arg-no-progress-there = No muestra por dónde va
 arg-at = Cuándo se recuperó el almacén: now (ahora), una antigüedad como 2h, una fecha (su comienzo, UTC) o un instante RFC 3339
 arg-clear = Quita la marca: ya se revisó lo que pudo haber pasado
 arg-quick = Solo las últimas filas de cada tabla, y no cada entrada de cada índice
+arg-target = El archivo que se crea; - o nada es stdout
+arg-export = La exportación; - es stdin
+arg-no-bar = Sin barra de progreso
 arg-state = Solo en estos estados: pendiente, en_proceso, terminado, fallido, retenido, cancelado (o pending, running, done, failed, held, cancelled)
 arg-type = Solo de estos tipos
 arg-since = Solo lo recibido desde entonces: una antigüedad como 15m, 24h o 7d, una fecha (UTC) o un instante RFC 3339
@@ -1154,6 +1198,10 @@ store-job_running = un trabajador tiene el trabajo de este evento; no se borró 
 store-job_running-hint = espera a que termine y repite lo mismo
 store-batch_too_long = un lote tiene más eventos de los que admite una llamada; es un fallo de cola-ia
 store-batch_too_long-hint = avísanos de este fallo, por favor; no se cambió nada
+store-import_other_namespace = el almacén { $path } tiene eventos de otro origen que la exportación; no se cambió nada
+store-import_other_namespace-hint = importa en un almacén nuevo: cola-ia import --db NUEVO ARCHIVO
+store-import_out_of_order = los registros de una importación no están en el orden de una exportación; es un fallo de cola-ia
+store-import_out_of_order-hint = avísanos, por favor; no se cambió nada de ese lote
 store-interrupted = interrumpido; lo que se respondió está guardado
 store-interrupted-hint = ejecuta lo mismo otra vez: nada entra dos veces
 store-store_closed = el almacén está cerrado
@@ -1197,6 +1245,65 @@ takeover-untaken-more = { $count ->
     [one] otra fila se queda en la tabla vieja
    *[other] otras { $count } filas se quedan en la tabla vieja
 }
+
+## export, import
+
+export-done = { $path }: { $lines } líneas, { $events } eventos y { $deliveries } entregas más
+export-not-written = no se puede escribir la exportación en { $path }: { $cause }
+export-not-written-hint = nombra otro archivo: uno que existe no se sustituye nunca
+import-not-an-export = { $input } no es una exportación de cola-ia; no se cambió nada
+import-not-an-export-hint = una exportación empieza por la línea que escribe «cola-ia export»; para que entren eventos: cola-ia add { $input }
+import-newer = { $input } es una exportación de la versión { $found }, y este programa lee hasta la { $known }; no se cambió nada
+import-newer-hint = usa la versión de cola-ia que la escribió, o una más nueva
+import-cut = { $input } termina a medias: falta la última línea, la de los recuentos; entró lo que estaba completo
+import-cut-hint = consigue el archivo completo e impórtalo otra vez: nada entra dos veces
+import-counts = { $input } no contiene lo que cuenta su última línea: faltan líneas
+import-nothing-new = nada nuevo: lo que hay en el archivo ya estaba o se queda fuera
+import-kept =
+    { $count ->
+        [one] un registro ha seguido adelante aquí desde la exportación, y se queda como está aquí
+       *[other] { $count } registros han seguido adelante aquí desde la exportación, y se quedan como están aquí
+    }
+import-restored = el almacén cuenta como restaurado: lo que se ejecutó en otro sitio después de la exportación no se sabe aquí
+import-contradicting =
+    { $count ->
+        [one] un registro contradice a lo que hay y se quedó fuera
+       *[other] { $count } registros contradicen a lo que hay y se quedaron fuera
+    }
+import-contradicting-hint = para tener la exportación tal cual, impórtala en un almacén vacío: cola-ia import --db NUEVO ARCHIVO
+import-refused =
+    { $count ->
+        [one] se rechazó una línea
+       *[other] se rechazaron { $count } líneas
+    }
+import-refused-hint = un evento con una línea que no se puede leer se queda fuera entero; consigue una buena copia del archivo e impórtala otra vez
+import-more =
+    { $count ->
+        [one] … y una línea más
+       *[other] … y { $count } líneas más
+    }
+import-line-export_json = la línea no es un objeto JSON, desde este byte
+import-line-export_kind = no hay líneas de esa clase
+import-line-export_field_missing = falta un campo
+import-line-export_field_twice = un campo está dos veces
+import-line-export_field_unknown = un campo no se conoce y se perdería
+import-line-export_fingerprint = la huella no es la del texto
+import-line-export_format = es otro formato
+import-line-export_value = un valor no tiene la forma de su campo
+import-line-export_order = no está detrás de aquello a lo que pertenece
+import-line-export_after_end = está detrás de la última línea de la exportación
+import-line-export_incomplete = un evento se queda fuera, porque una línea suya no se puede leer o falta
+import-line-line_too_long = la línea es más larga de lo permitido (ajuste max_line_bytes)
+import-line-import_differs = lo que no cambia nunca es distinto aquí
+import-line-import_older_here = el archivo sabe de un cambio posterior al que tiene el almacén
+import-line-import_number_taken = su número o su clave es de otra cosa aquí
+import-line-import_identity_taken = este origen e id son aquí un evento con otro número
+import-line-import_belongs = pertenece a lo que se quedó fuera
+
+column-entered = ENTRÓ
+column-same = ESTABA
+column-kept = SIGUIÓ
+column-contradicting = CONTRADICE
 
 ## Entradas de «add»
 

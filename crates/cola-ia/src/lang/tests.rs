@@ -176,6 +176,7 @@ fn composed_keys() -> BTreeSet<String> {
         found.extend([format!("doctor-{code}"), format!("doctor-{code}-hint")]);
     }
     found.extend(InputErrorKind::ALL.map(input_error_key));
+    found.extend(crate::cli::import::line_codes().map(|code| format!("import-line-{code}")));
     found
 }
 

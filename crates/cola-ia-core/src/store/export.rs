@@ -1,0 +1,704 @@
+//! What an export holds: the shape of every kind of record, in one place.
+//!
+//! An export is a series of records, each a row of what a store keeps, in words that no engine owns. The shapes below are
+//! the only list: the JSON of `docs/EXPORT.md`, the columns that a store reads and writes, and how a record that comes is
+//! compared with one that is there all follow from them. A column of a store that is in no shape fails a test.
+
+use crate::event::{EventId, EventType, Source};
+use crate::intake::EventNumber;
+
+/// The version of the shapes. A program reads this one and older ones, and refuses newer ones before anything enters.
+pub const EXPORT_VERSION: u32 = 1;
+
+/// What a record is about.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Kind {
+    /// A sender.
+    Source,
+    /// An identity with the content that entered.
+    Event,
+    /// The job that was born with the event.
+    Job,
+    /// A further content that a person accepted.
+    Revision,
+    /// One lease of the job by one worker.
+    Attempt,
+    /// One named external action of a run.
+    Effect,
+    /// One permission to send.
+    EffectTry,
+    /// What a person decided about a conflict, each time.
+    Decision,
+    /// How many repeated deliveries were pruned.
+    Pruned,
+    /// Another content under the identity.
+    Conflict,
+    /// A handing-over that made no event.
+    Delivery,
+    /// How many there have been, those included that are no longer kept.
+    Counter,
+}
+
+impl Kind {
+    /// All kinds, in the order of an export: sources, then each event with what belongs to it in this order, then refused
+    /// deliveries, then counters.
+    pub const ALL: [Self; 12] = [
+        Self::Source,
+        Self::Event,
+        Self::Job,
+        Self::Revision,
+        Self::Attempt,
+        Self::Effect,
+        Self::EffectTry,
+        Self::Decision,
+        Self::Pruned,
+        Self::Conflict,
+        Self::Delivery,
+        Self::Counter,
+    ];
+
+    /// The word in JSON.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Source => "source",
+            Self::Event => "event",
+            Self::Job => "job",
+            Self::Revision => "revision",
+            Self::Attempt => "attempt",
+            Self::Effect => "effect",
+            Self::EffectTry => "effect_try",
+            Self::Decision => "decision",
+            Self::Pruned => "pruned",
+            Self::Conflict => "conflict",
+            Self::Delivery => "delivery",
+            Self::Counter => "counter",
+        }
+    }
+
+    /// The kind that [`as_str`](Self::as_str) gives this word for.
+    pub fn from_word(word: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|kind| kind.as_str() == word)
+    }
+
+    /// Its fields, in the order in which they are written.
+    pub const fn fields(self) -> &'static [Field] {
+        match self {
+            Self::Source => SOURCE,
+            Self::Event => EVENT,
+            Self::Job => JOB,
+            Self::Revision => REVISION,
+            Self::Attempt => ATTEMPT,
+            Self::Effect => EFFECT,
+            Self::EffectTry => EFFECT_TRY,
+            Self::Decision => DECISION,
+            Self::Pruned => PRUNED,
+            Self::Conflict => CONFLICT,
+            Self::Delivery => DELIVERY,
+            Self::Counter => COUNTER,
+        }
+    }
+}
+
+/// One field of a kind.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Field {
+    /// Its name in JSON.
+    pub name: &'static str,
+    /// What it holds.
+    pub shape: Shape,
+    /// Whether it may be `null`.
+    pub nullable: bool,
+    /// What it means when the record is there already.
+    pub role: Role,
+}
+
+/// What a field holds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Shape {
+    /// A whole number.
+    Number,
+    /// `true` or `false`.
+    Flag,
+    /// Microseconds since 1970 in UTC.
+    Instant,
+    /// Text.
+    Text,
+    /// The id of an event.
+    Id,
+    /// The type of an event.
+    Type,
+    /// The text of an event: no U+0000.
+    Content,
+    /// One of these words.
+    Word(&'static [&'static str]),
+    /// The name of a source.
+    Source,
+    /// Bytes of this length, or of any: 0.
+    Bytes(usize),
+    /// Bytes that most often are text: what a program printed.
+    Output,
+}
+
+/// What a field means when a record of this key is there already.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Role {
+    /// A part of the key.
+    Key,
+    /// Never changes: two values contradict each other.
+    Fixed,
+    /// Changes while a store works: what is there stays.
+    Changing,
+    /// Changes too, and tells which of two records is the later one.
+    Clock,
+}
+
+/// The highest number in a key: a store goes on counting above it.
+pub const NUMBER_MAX: i64 = 1 << 62;
+
+const STATES: &[&str] = &["pending", "running", "done", "failed", "held", "cancelled"];
+const OUTCOMES: &[&str] = &["done", "error", "crashed", "timed_out", "released", "lease_lost"];
+const DECISIONS: &[&str] = &["keep", "accept", "as"];
+const EFFECT_STATES: &[&str] = &["intended", "done", "failed", "unknown", "held", "abandoned"];
+
+const fn field(name: &'static str, shape: Shape, role: Role) -> Field {
+    Field { name, shape, nullable: false, role }
+}
+
+const fn maybe(name: &'static str, shape: Shape, role: Role) -> Field {
+    Field { name, shape, nullable: true, role }
+}
+
+use Role::{Changing, Clock, Fixed, Key};
+
+const SOURCE: &[Field] = &[field("name", Shape::Source, Key)];
+
+const EVENT: &[Field] = &[
+    field("number", Shape::Number, Key),
+    field("source", Shape::Source, Fixed),
+    field("id", Shape::Id, Fixed),
+    field("fingerprint", Shape::Bytes(32), Fixed),
+    field("received_at", Shape::Instant, Fixed),
+    maybe("time", Shape::Instant, Fixed),
+    maybe("type", Shape::Type, Changing),
+    maybe("erased_at", Shape::Instant, Clock),
+    maybe("pruned_at", Shape::Instant, Changing),
+    maybe("text", Shape::Content, Changing),
+];
+
+const JOB: &[Field] = &[
+    field("event", Shape::Number, Key),
+    field("state", Shape::Word(STATES), Changing),
+    maybe("due_at", Shape::Instant, Changing),
+    field("run", Shape::Number, Changing),
+    field("attempts", Shape::Number, Changing),
+    field("crashes", Shape::Number, Changing),
+    field("reason", Shape::Text, Changing),
+    maybe("lease", Shape::Bytes(0), Changing),
+    maybe("lease_until", Shape::Instant, Changing),
+    maybe("worker", Shape::Text, Changing),
+    maybe("changed_at", Shape::Instant, Clock),
+    maybe("resource_id", Shape::Text, Changing),
+    maybe("result", Shape::Text, Changing),
+];
+
+const REVISION: &[Field] = &[
+    field("event", Shape::Number, Key),
+    field("number", Shape::Number, Key),
+    field("fingerprint", Shape::Bytes(32), Fixed),
+    field("accepted_at", Shape::Instant, Fixed),
+    field("conflict", Shape::Number, Fixed),
+    maybe("text", Shape::Content, Changing),
+];
+
+const ATTEMPT: &[Field] = &[
+    field("attempt", Shape::Number, Key),
+    field("event", Shape::Number, Fixed),
+    field("run", Shape::Number, Fixed),
+    field("number", Shape::Number, Fixed),
+    field("lease", Shape::Bytes(0), Fixed),
+    field("worker", Shape::Text, Fixed),
+    field("started_at", Shape::Instant, Fixed),
+    maybe("ended_at", Shape::Instant, Clock),
+    maybe("outcome", Shape::Word(OUTCOMES), Changing),
+    maybe("exit_code", Shape::Number, Changing),
+    maybe("signal", Shape::Number, Changing),
+    maybe("error_class", Shape::Text, Changing),
+    maybe("error", Shape::Text, Changing),
+    maybe("cost_micros", Shape::Number, Changing),
+    maybe("tokens_in", Shape::Number, Changing),
+    maybe("tokens_out", Shape::Number, Changing),
+    maybe("model", Shape::Text, Changing),
+    maybe("late", Shape::Text, Changing),
+    maybe("stdout", Shape::Output, Changing),
+    maybe("stderr", Shape::Output, Changing),
+];
+
+const EFFECT: &[Field] = &[
+    field("effect", Shape::Number, Key),
+    field("event", Shape::Number, Fixed),
+    field("run", Shape::Number, Fixed),
+    field("name", Shape::Text, Fixed),
+    field("key", Shape::Text, Fixed),
+    field("state", Shape::Word(EFFECT_STATES), Changing),
+    maybe("key_ttl", Shape::Number, Fixed),
+    field("lookup", Shape::Flag, Fixed),
+    field("settle", Shape::Number, Fixed),
+    field("otherwise", Shape::Word(&["hold", "retry"]), Fixed),
+    maybe("retry_below", Shape::Number, Fixed),
+    field("begun_at", Shape::Instant, Fixed),
+    field("changed_at", Shape::Instant, Clock),
+    maybe("reason", Shape::Text, Changing),
+    maybe("resource_id", Shape::Text, Changing),
+    maybe("cost_micros", Shape::Number, Changing),
+    maybe("result", Shape::Text, Changing),
+];
+
+const EFFECT_TRY: &[Field] = &[
+    field("effect", Shape::Number, Key),
+    field("number", Shape::Number, Key),
+    field("begin_id", Shape::Bytes(0), Fixed),
+    field("attempt", Shape::Number, Fixed),
+    maybe("request", Shape::Bytes(0), Fixed),
+    field("begun_at", Shape::Instant, Fixed),
+    field("send_before", Shape::Instant, Fixed),
+    field("deadline", Shape::Instant, Fixed),
+    field("open", Shape::Flag, Changing),
+    maybe("outcome", Shape::Text, Changing),
+    maybe("reserved_micros", Shape::Number, Changing),
+];
+
+const DECISION: &[Field] = &[
+    field("event", Shape::Number, Key),
+    field("conflict", Shape::Number, Key),
+    field("number", Shape::Number, Key),
+    field("decision", Shape::Word(DECISIONS), Fixed),
+    field("decided_at", Shape::Instant, Fixed),
+    maybe("entered", Shape::Number, Fixed),
+    maybe("note", Shape::Text, Changing),
+];
+
+const PRUNED: &[Field] = &[
+    field("event", Shape::Number, Key),
+    field("count", Shape::Number, Changing),
+    field("first_at", Shape::Instant, Changing),
+    field("last_at", Shape::Instant, Changing),
+];
+
+const CONFLICT: &[Field] = &[
+    field("event", Shape::Number, Key),
+    field("number", Shape::Number, Key),
+    field("fingerprint", Shape::Bytes(32), Fixed),
+    field("first_at", Shape::Instant, Fixed),
+    field("last_at", Shape::Instant, Clock),
+    field("count", Shape::Number, Changing),
+    maybe("time", Shape::Instant, Fixed),
+    maybe("type", Shape::Type, Changing),
+    maybe("decision", Shape::Word(DECISIONS), Changing),
+    maybe("decided_at", Shape::Instant, Clock),
+    maybe("note", Shape::Text, Changing),
+    maybe("text", Shape::Content, Changing),
+];
+
+const DELIVERY: &[Field] = &[
+    field("number", Shape::Number, Key),
+    maybe("event", Shape::Number, Fixed),
+    maybe("source", Shape::Source, Fixed),
+    field("verdict", Shape::Word(&["duplicate", "conflict", "invalid"]), Fixed),
+    field("received_at", Shape::Instant, Fixed),
+    maybe("time", Shape::Instant, Fixed),
+    maybe("type", Shape::Type, Changing),
+    maybe("conflict", Shape::Number, Fixed),
+    maybe("code", Shape::Text, Fixed),
+    maybe("detail", Shape::Text, Changing),
+    maybe("origin", Shape::Text, Changing),
+    maybe("decided", Shape::Flag, Fixed),
+    field("count", Shape::Number, Fixed),
+];
+
+const COUNTER: &[Field] =
+    &[maybe("source", Shape::Source, Key), field("counter", Shape::Text, Key), field("n", Shape::Number, Changing)];
+
+/// What a field of a record holds.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Value {
+    /// Nothing.
+    Null,
+    /// A number, an instant in microseconds, or a flag: 0 or 1.
+    Number(i64),
+    /// Text, a word, or the name of a source.
+    Text(String),
+    /// Bytes.
+    Bytes(Vec<u8>),
+}
+
+impl Value {
+    /// What it weighs in memory, about.
+    pub const fn weight(&self) -> usize {
+        match self {
+            Self::Null | Self::Number(_) => 8,
+            Self::Text(text) => 8 + text.len(),
+            Self::Bytes(bytes) => 8 + bytes.len(),
+        }
+    }
+}
+
+impl Field {
+    /// Whether this value may stand here.
+    pub fn takes(&self, value: &Value) -> bool {
+        match (self.shape, value) {
+            (_, Value::Null) => self.nullable,
+            (Shape::Number, Value::Number(number)) => self.role != Key || (1..=NUMBER_MAX).contains(number),
+            (Shape::Instant, Value::Number(_)) | (Shape::Text, Value::Text(_)) | (Shape::Output, Value::Bytes(_)) => {
+                true
+            }
+            (Shape::Flag, Value::Number(number)) => matches!(number, 0 | 1),
+            (Shape::Id, Value::Text(id)) => EventId::new(id.as_str()).is_ok(),
+            (Shape::Type, Value::Text(name)) => EventType::new(name.as_str()).is_ok(),
+            (Shape::Content, Value::Text(text)) => !text.as_bytes().contains(&0),
+            (Shape::Word(words), Value::Text(text)) => words.contains(&text.as_str()),
+            (Shape::Source, Value::Text(text)) => Source::new(text).is_ok(),
+            (Shape::Bytes(length), Value::Bytes(bytes)) => length == 0 || bytes.len() == length,
+            _ => false,
+        }
+    }
+}
+
+/// One record: a value for each field of its kind, each of the field's shape.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Record {
+    kind: Kind,
+    values: Vec<Value>,
+}
+
+impl Record {
+    /// A record of these values, in the order of the kind's fields.
+    ///
+    /// # Errors
+    /// The name of the first field that has not its shape; empty where there are too many values or too few.
+    pub fn new(kind: Kind, values: Vec<Value>) -> Result<Self, &'static str> {
+        if values.len() != kind.fields().len() {
+            return Err("");
+        }
+        match kind.fields().iter().zip(&values).find(|(field, value)| !field.takes(value)) {
+            Some((field, _)) => Err(field.name),
+            None => Ok(Self { kind, values }),
+        }
+    }
+
+    /// What it is about.
+    pub const fn kind(&self) -> Kind {
+        self.kind
+    }
+
+    /// Its values, in the order of the kind's fields.
+    pub fn values(&self) -> &[Value] {
+        &self.values
+    }
+
+    /// The value of this field.
+    ///
+    /// # Panics
+    /// Where the kind has no such field: a mistake of the program.
+    pub fn get(&self, name: &str) -> &Value {
+        let place = self.kind.fields().iter().position(|field| field.name == name);
+        &self.values[place.expect("the kind has this field")]
+    }
+
+    /// With another value in this field.
+    ///
+    /// # Panics
+    /// Where the kind has no such field, or it does not take the value: a mistake of the program.
+    #[must_use]
+    pub fn with(mut self, name: &str, value: Value) -> Self {
+        let place = self.kind.fields().iter().position(|field| field.name == name).expect("the kind has this field");
+        assert!(self.kind.fields()[place].takes(&value), "{name} takes {value:?}");
+        self.values[place] = value;
+        self
+    }
+
+    /// The number in this field; `None` where it is null.
+    ///
+    /// # Panics
+    /// Where the field holds no numbers: a mistake of the program.
+    pub fn number(&self, name: &str) -> Option<i64> {
+        match self.get(name) {
+            Value::Number(number) => Some(*number),
+            Value::Null => None,
+            other => panic!("{name} is {other:?}, not a number"),
+        }
+    }
+
+    /// The text in this field; `None` where it is null.
+    ///
+    /// # Panics
+    /// Where the field holds no text: a mistake of the program.
+    pub fn text(&self, name: &str) -> Option<&str> {
+        match self.get(name) {
+            Value::Text(text) => Some(text),
+            Value::Null => None,
+            other => panic!("{name} is {other:?}, not text"),
+        }
+    }
+
+    /// The values of its key.
+    pub fn key(&self) -> Vec<&Value> {
+        self.with_role(Key).map(|(_, value)| value).collect()
+    }
+
+    fn with_role(&self, role: Role) -> impl Iterator<Item = (&'static Field, &Value)> {
+        self.kind.fields().iter().zip(&self.values).filter(move |(field, _)| field.role == role)
+    }
+
+    /// The event that it belongs to or is; `None` for sources, tries (which belong to an effect), refused deliveries and
+    /// counters.
+    pub fn event(&self) -> Option<EventNumber> {
+        let name = match self.kind {
+            Kind::Event => "number",
+            Kind::Job
+            | Kind::Revision
+            | Kind::Attempt
+            | Kind::Effect
+            | Kind::Decision
+            | Kind::Pruned
+            | Kind::Conflict
+            | Kind::Delivery => "event",
+            Kind::Source | Kind::EffectTry | Kind::Counter => return None,
+        };
+        self.number(name).map(EventNumber)
+    }
+
+    /// Whether it is an event that was erased.
+    pub fn is_erased(&self) -> bool {
+        self.kind == Kind::Event && *self.get("erased_at") != Value::Null
+    }
+
+    /// What it weighs in memory, about.
+    pub fn weight(&self) -> usize {
+        16 + self.values.iter().map(Value::weight).sum::<usize>()
+    }
+
+    /// What becomes of this record where `there`, with the same key, is kept already. Nothing of it is overwritten.
+    pub fn against(&self, there: &Self) -> Outcome {
+        if self.values == there.values {
+            return Outcome::Same;
+        }
+        // Erasing takes the id away: it says nothing of whether the two are the same.
+        let by_id = self.is_erased() == there.is_erased();
+        let fixed = |record: &Self| {
+            let fixed = record.with_role(Fixed).filter(|(field, _)| by_id || field.shape != Shape::Id);
+            fixed.map(|(_, value)| value.clone()).collect::<Vec<_>>()
+        };
+        if fixed(self) != fixed(there) {
+            return Outcome::Contradicts(Contradiction::Differs);
+        }
+        // Null stands before every instant.
+        let clock = |record: &Self| record.with_role(Clock).map(|(_, value)| value.clone()).max();
+        if clock(self) > clock(there) {
+            return Outcome::Contradicts(Contradiction::Older);
+        }
+        Outcome::Kept
+    }
+}
+
+/// What became of a record that was imported.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Outcome {
+    /// It was not there and is now.
+    Entered,
+    /// It was there just so.
+    Same,
+    /// It was there and has gone on since: what is there stays.
+    Kept,
+    /// It contradicts what is there, which stays.
+    Contradicts(Contradiction),
+}
+
+/// How a record contradicts what is there.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Contradiction {
+    /// What never changes is different.
+    Differs,
+    /// What is there is older: the record knows of a later change.
+    Older,
+    /// Its number, or a key that only one may have, belongs to something else.
+    NumberTaken,
+    /// The identity is known as an event of another number.
+    IdentityTaken,
+    /// It belongs to an event or an effect that contradicts.
+    Belongs,
+}
+
+impl Contradiction {
+    /// All.
+    pub const ALL: [Self; 5] = [Self::Differs, Self::Older, Self::NumberTaken, Self::IdentityTaken, Self::Belongs];
+
+    /// The code in JSON and documentation, stable.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Differs => "import_differs",
+            Self::Older => "import_older_here",
+            Self::NumberTaken => "import_number_taken",
+            Self::IdentityTaken => "import_identity_taken",
+            Self::Belongs => "import_belongs",
+        }
+    }
+}
+
+/// What stands at the start of an export.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ExportHead {
+    /// The store's 16 bytes that are part of every effect's key.
+    pub namespace: [u8; 16],
+    /// The version of the store's schema. For people.
+    pub schema: u32,
+}
+
+/// Where an export goes on. It belongs to the store that gave it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ExportCursor {
+    /// Events and refused deliveries up to this number are exported.
+    pub upto: i64,
+    /// What comes next.
+    pub next: ExportStage,
+}
+
+/// A place in an export.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ExportStage {
+    /// Sources that the store numbers above this.
+    Sources(i64),
+    /// The event with the first number above this, with all that belongs to it.
+    Events(i64),
+    /// Conflicts of this event above this number, and its deliveries.
+    Conflicts(i64, i64),
+    /// Deliveries of this event above this number.
+    Deliveries(i64, i64),
+    /// Deliveries that were refused, above this number.
+    Refused(i64),
+    /// Counters.
+    Counters,
+}
+
+/// Most records of a page that is asked for. A page ends with an event; an event that has more than the page has left is in it
+/// all the same, up to [`EXPORT_EVENT_MAX_RECORDS`].
+pub const EXPORT_PAGE_MAX_RECORDS: u32 = 10_000;
+/// Weight after which a page ends with the event that it is at.
+pub const EXPORT_PAGE_MAX_BYTES: usize = 4 << 20;
+/// Conflicts and deliveries of an event, together, of one page; what is more comes with the next one.
+pub const EXPORT_EVENT_MAX_RECORDS: usize = 20_000;
+/// Weight of the conflicts and deliveries of an event in one page.
+pub const EXPORT_EVENT_MAX_BYTES: usize = 16 << 20;
+
+/// One page of an export.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ExportPage {
+    /// What the store is.
+    pub head: ExportHead,
+    /// The records. May be empty though more follows.
+    pub records: Vec<Record>,
+    /// Where it goes on; `None` where it is over.
+    pub next: Option<ExportCursor>,
+}
+
+/// Records to import, from an export of this namespace.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ImportBatch {
+    /// The namespace of the export.
+    pub namespace: [u8; 16],
+    /// At most [`IMPORT_MAX_RECORDS`], in the order of the export.
+    pub records: Vec<Record>,
+}
+
+/// Most records of one import.
+pub const IMPORT_MAX_RECORDS: usize = 50_000;
+
+/// The answer to an import.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Imported {
+    /// What became of each record, in its order.
+    pub outcomes: Vec<Outcome>,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn conflict() -> Record {
+        let (at, null) = (Value::Number(5), Value::Null);
+        let fingerprint = Value::Bytes(vec![0; 32]);
+        let one = Value::Number(1);
+        let values = vec![
+            one.clone(),
+            one.clone(),
+            fingerprint,
+            at.clone(),
+            at,
+            one,
+            null.clone(),
+            null.clone(),
+            null.clone(),
+            null.clone(),
+            null,
+            Value::Text("x".into()),
+        ];
+        Record::new(Kind::Conflict, values).unwrap()
+    }
+
+    #[test]
+    fn every_kind_is_told_apart_and_has_a_key() {
+        for kind in Kind::ALL {
+            assert_eq!(Kind::from_word(kind.as_str()), Some(kind));
+            assert!(kind.fields().iter().any(|field| field.role == Role::Key), "{kind:?}");
+        }
+    }
+
+    #[test]
+    fn a_value_of_another_shape_is_named() {
+        let values = |name: &str| vec![Value::Text(name.to_owned())];
+        assert!(Record::new(Kind::Source, values("web")).is_ok());
+        assert_eq!(Record::new(Kind::Source, values("Web")), Err("name"));
+        assert_eq!(Record::new(Kind::Source, vec![Value::Null]), Err("name"));
+        assert_eq!(Record::new(Kind::Source, vec![]), Err(""));
+    }
+
+    #[test]
+    fn an_event_that_was_erased_here_stays_erased() {
+        let text = |text: &str| Value::Text(text.to_owned());
+        let fingerprint = Value::Bytes(vec![0; 32]);
+        let values = vec![
+            Value::Number(1),
+            text("web"),
+            text("a"),
+            fingerprint,
+            Value::Number(5),
+            Value::Null,
+            Value::Null,
+            Value::Null,
+            Value::Null,
+            text("x"),
+        ];
+        let whole = Record::new(Kind::Event, values).unwrap();
+        let erased =
+            whole.clone().with("id", text("hash")).with("text", Value::Null).with("erased_at", Value::Number(7));
+        assert_eq!(whole.against(&erased), Outcome::Kept);
+        assert_eq!(erased.against(&whole), Outcome::Contradicts(Contradiction::Older));
+        let another = erased.clone().with("id", text("another"));
+        assert_eq!(another.against(&erased), Outcome::Contradicts(Contradiction::Differs));
+        let earlier = whole.with("received_at", Value::Number(4));
+        assert_eq!(earlier.against(&erased), Outcome::Contradicts(Contradiction::Differs));
+    }
+
+    #[test]
+    fn what_is_there_stays_and_what_never_changes_contradicts() {
+        let there = conflict();
+        assert_eq!(conflict().against(&there), Outcome::Same);
+        assert_eq!(conflict().with("text", Value::Null).against(&there), Outcome::Kept);
+        assert_eq!(conflict().with("last_at", Value::Number(4)).against(&there), Outcome::Kept);
+        let older = Outcome::Contradicts(Contradiction::Older);
+        assert_eq!(conflict().with("last_at", Value::Number(6)).against(&there), older);
+        assert_eq!(conflict().with("decided_at", Value::Number(6)).against(&there), older);
+        let differs = Outcome::Contradicts(Contradiction::Differs);
+        assert_eq!(conflict().with("fingerprint", Value::Bytes(vec![1; 32])).against(&there), differs);
+        assert_eq!(conflict().with("time", Value::Number(1)).against(&there), differs);
+    }
+}

@@ -1,0 +1,890 @@
+//! What the model exports: a book of records beside its own memory, in which each answer of the gate is noted.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use cola_ia_core::clock::Timestamp;
+use cola_ia_core::event::{Content, Delivery, EventId, EventType, Fingerprint, Origin, Source};
+use cola_ia_core::intake::{DeliveryNumber, EventNumber, Intake, RefusalCode};
+use cola_ia_core::job::JobState;
+use cola_ia_core::store::export::{
+    Contradiction, ExportCursor, ExportHead, ExportPage, ExportStage, IMPORT_MAX_RECORDS, ImportBatch, Imported, Kind,
+    Outcome, Record, Value,
+};
+use cola_ia_core::store::{
+    ConflictView, DecisionKind, DecisionView, DeliverySummary, DeliveryView, ErrorKind, JobSummary, OpId,
+    PrunedDeliveries, Receipt, RevisionView, StoreError, erased_id, names,
+};
+use cola_ia_core::verdict::Verdict;
+
+use super::stats::Received;
+use super::{Call, Conflict, Event, First, Identity, Memory};
+use crate::harness::RecordedRefusal;
+
+/// All records that the model would export.
+#[derive(Debug, Default)]
+pub(super) struct Book {
+    /// Zeros until it is opened at its place for the first time.
+    pub(super) namespace: [u8; 16],
+    sources: Vec<String>,
+    /// By kind and key, all but sources and counters.
+    records: BTreeMap<(Kind, Vec<Value>), Record>,
+    /// By the place of the source and the name.
+    counters: BTreeMap<(Option<usize>, String), i64>,
+    /// What an import has counted.
+    counted: Vec<Received>,
+}
+
+/// A record and where it stands among those of its event.
+type Placed<'r> = (Kind, Vec<Value>, &'r Record);
+
+fn text(text: &str) -> Value {
+    Value::Text(text.to_owned())
+}
+
+fn maybe(value: Option<Value>) -> Value {
+    value.unwrap_or(Value::Null)
+}
+
+fn optional(kept: Option<&str>) -> Value {
+    maybe(kept.map(text))
+}
+
+fn at(instant: Timestamp) -> Value {
+    Value::Number(instant.as_micros())
+}
+
+fn number(number: impl Into<i64>) -> Value {
+    Value::Number(number.into())
+}
+
+fn bytes(fingerprint: Fingerprint) -> Value {
+    Value::Bytes(fingerprint.0.to_vec())
+}
+
+fn record(kind: Kind, values: impl Into<Vec<Value>>) -> Record {
+    Record::new(kind, values.into()).expect("the model makes records of the right shape")
+}
+
+fn key(record: &Record) -> (Kind, Vec<Value>) {
+    (record.kind(), record.key().into_iter().cloned().collect())
+}
+
+impl Book {
+    /// Notes what the gate said to one member of a batch.
+    pub(super) fn note(&mut self, member: &Intake, receipt: &Receipt, received_at: Timestamp, erased: bool) {
+        let own = number(receipt.number.0);
+        let now = at(received_at);
+        match (member, receipt.event) {
+            (Intake::Refusal(refusal), _) => {
+                self.count(None, Verdict::Invalid, refusal.count as i64);
+                self.insert(record(
+                    Kind::Delivery,
+                    [
+                        own,
+                        Value::Null,
+                        Value::Null,
+                        text("invalid"),
+                        now,
+                        Value::Null,
+                        Value::Null,
+                        Value::Null,
+                        text(refusal.code.as_str()),
+                        text(&refusal.detail),
+                        text(&refusal.origin.to_string()),
+                        Value::Null,
+                        number(refusal.count as i64),
+                    ],
+                ));
+            }
+            (Intake::Delivery(delivery), Some(event)) => {
+                let source = self.source(delivery.source.as_str());
+                self.count(Some(source), receipt.verdict, 1);
+                match receipt.verdict {
+                    Verdict::New => self.note_new(delivery, own, now),
+                    _ => self.note_again(delivery, receipt, event, &now, erased),
+                }
+            }
+            (Intake::Delivery(_), None) => {}
+        }
+    }
+
+    fn note_new(&mut self, delivery: &Delivery, own: Value, now: Value) {
+        let (time, event_type) = said(delivery);
+        let job = [
+            own.clone(),
+            text("pending"),
+            now.clone(),
+            number(1),
+            number(0),
+            number(0),
+            text(""),
+            Value::Null,
+            Value::Null,
+            Value::Null,
+            Value::Null,
+            Value::Null,
+            Value::Null,
+        ];
+        self.insert(record(
+            Kind::Event,
+            [
+                own,
+                text(delivery.source.as_str()),
+                text(delivery.id.as_str()),
+                bytes(delivery.content.fingerprint()),
+                now,
+                time,
+                event_type,
+                Value::Null,
+                Value::Null,
+                text(delivery.content.text()),
+            ],
+        ));
+        self.insert(record(Kind::Job, job));
+    }
+
+    fn note_again(&mut self, delivery: &Delivery, receipt: &Receipt, event: EventNumber, now: &Value, erased: bool) {
+        let (time, event_type) = said(delivery);
+        // Of an event that was erased nothing is kept but the time.
+        let kept = |value: Value| if erased { Value::Null } else { value };
+        let event_type = kept(event_type);
+        let event = number(event.0);
+        if let Some(conflict) = receipt.conflict {
+            let known = self.records.get_mut(&(Kind::Conflict, vec![event.clone(), number(conflict)]));
+            if let Some(known) = known {
+                let count = known.number("count").unwrap_or_default() + 1;
+                *known = known.clone().with("count", number(count)).with("last_at", now.clone());
+            } else {
+                self.insert(record(
+                    Kind::Conflict,
+                    [
+                        event.clone(),
+                        number(conflict),
+                        bytes(delivery.content.fingerprint()),
+                        now.clone(),
+                        now.clone(),
+                        number(1),
+                        time.clone(),
+                        event_type.clone(),
+                        Value::Null,
+                        Value::Null,
+                        Value::Null,
+                        kept(text(delivery.content.text())),
+                    ],
+                ));
+            }
+        }
+        self.insert(record(
+            Kind::Delivery,
+            [
+                number(receipt.number.0),
+                event,
+                text(delivery.source.as_str()),
+                text(receipt.verdict.as_str()),
+                now.clone(),
+                time,
+                event_type,
+                maybe(receipt.conflict.map(number)),
+                Value::Null,
+                Value::Null,
+                kept(maybe(receipt.conflict.map(|_| text(&delivery.origin.to_string())))),
+                maybe(receipt.decided.then(|| number(1))),
+                number(1),
+            ],
+        ));
+    }
+
+    /// Writes down what became of an event: its content, its job, and decisions.
+    pub(super) fn write_down(&mut self, event: &Event) {
+        let own = number(event.job.event.0);
+        let erased = event.job.erased_at.is_some();
+        self.change(Kind::Event, std::slice::from_ref(&own), |record| {
+            record
+                .with("id", text(&event.job.id))
+                .with("type", maybe(event.job.event_type.as_ref().map(|name| text(name.as_str()))))
+                .with("erased_at", maybe(event.job.erased_at.map(at)))
+                .with("pruned_at", maybe(event.pruned_at.map(at)))
+                .with("text", optional(event.revisions[0].text.as_deref()))
+        });
+        self.change(Kind::Job, std::slice::from_ref(&own), |record| {
+            let job = &event.job;
+            let goes_on =
+                record.text("state") != Some(job.state.as_str()) || record.number("run") != Some(job.run.into());
+            let again = record.number("run") != Some(job.run.into());
+            let record = record
+                .with("state", text(job.state.as_str()))
+                .with("run", number(job.run))
+                .with("attempts", number(job.attempts))
+                .with("reason", text(&job.reason))
+                .with("changed_at", maybe(event.changed_at.map(at)));
+            let record = if again { record.with("crashes", number(0)) } else { record };
+            if !goes_on && job.state != JobState::Pending {
+                return record;
+            }
+            let lease = (job.state == JobState::Running).then(|| Value::Bytes(vec![7; 16]));
+            record
+                .with("due_at", maybe(job.due_at.map(at)))
+                .with("lease", maybe(lease))
+                .with("lease_until", Value::Null)
+                .with("worker", Value::Null)
+        });
+        for revision in &event.revisions[1..] {
+            self.insert(record(
+                Kind::Revision,
+                [
+                    own.clone(),
+                    number(revision.number),
+                    bytes(revision.fingerprint),
+                    at(revision.accepted_at),
+                    maybe(revision.conflict.map(number)),
+                    optional(revision.text.as_deref()),
+                ],
+            ));
+        }
+        for conflict in &event.conflicts {
+            let view = &conflict.view;
+            let last = view.decisions.last();
+            self.change(Kind::Conflict, &[own.clone(), number(view.number)], |record| {
+                let event_type = if erased { Value::Null } else { record.get("type").clone() };
+                record
+                    .with("type", event_type)
+                    .with("decision", maybe(last.map(|last| text(last.kind.as_str()))))
+                    .with("decided_at", maybe(last.map(|last| at(last.decided_at))))
+                    .with("note", optional(last.and_then(|last| last.note.as_deref())))
+                    .with("text", optional(view.text.as_deref()))
+            });
+            for (made, place) in view.decisions.iter().zip(1..) {
+                self.insert(record(
+                    Kind::Decision,
+                    [
+                        own.clone(),
+                        number(view.number),
+                        Value::Number(place),
+                        text(made.kind.as_str()),
+                        at(made.decided_at),
+                        maybe(made.entered.map(|event| number(event.0))),
+                        optional(made.note.as_deref()),
+                    ],
+                ));
+            }
+        }
+        for later in event.later.iter().filter(|_| erased) {
+            self.change(Kind::Delivery, &[number(later.number.0)], |record| {
+                record.with("type", Value::Null).with("origin", Value::Null)
+            });
+        }
+        self.write_down_pruned(event);
+    }
+
+    pub(super) fn write_down_pruned(&mut self, event: &Event) {
+        if let Some(pruned) = event.pruned {
+            let own = number(event.job.event.0);
+            let count = Value::Number(pruned.count as i64);
+            self.insert(record(Kind::Pruned, [own, count, at(pruned.first_at), at(pruned.last_at)]));
+        }
+    }
+
+    pub(super) fn forget_delivery(&mut self, delivery: DeliveryNumber) {
+        self.records.remove(&(Kind::Delivery, vec![number(delivery.0)]));
+    }
+
+    /// Outputs and results of an event go; once it is erased, what its effects made goes too.
+    pub(super) fn forget(&mut self, event: EventNumber, erased: bool) {
+        let gone: &[(Kind, &[&str], bool)] = &[
+            (Kind::Job, &["result"], false),
+            (Kind::Job, &["resource_id"], true),
+            (Kind::Attempt, &["stdout", "stderr", "late", "error"], false),
+            (Kind::Effect, &["result"], false),
+            (Kind::Effect, &["resource_id"], true),
+        ];
+        for (kind, fields, only_erased) in gone {
+            let keys: Vec<_> = self.of_kind(*kind).filter(|record| record.event() == Some(event)).map(key).collect();
+            for (kind, key) in keys.into_iter().filter(|_| erased || !only_erased) {
+                self.change(kind, &key, |record| {
+                    fields.iter().fold(record, |record, field| record.with(field, Value::Null))
+                });
+            }
+        }
+    }
+
+    /// Refused deliveries lose a detail that names an id.
+    pub(super) fn forget_details(&mut self, id: &str) {
+        let naming = |record: &&Record| record.text("detail").is_some_and(|detail| names(detail, id));
+        let keys: Vec<_> = self.of_kind(Kind::Delivery).filter(naming).map(key).collect();
+        for (kind, key) in keys {
+            self.change(kind, &key, |record| record.with("detail", text("")));
+        }
+    }
+
+    fn change(&mut self, kind: Kind, key: &[Value], change: impl FnOnce(Record) -> Record) {
+        if let Some(record) = self.records.get_mut(&(kind, key.to_vec())) {
+            *record = change(record.clone());
+        }
+    }
+
+    fn insert(&mut self, record: Record) {
+        self.records.insert(key(&record), record);
+    }
+
+    /// The place of a source, made where it is new.
+    fn source(&mut self, name: &str) -> usize {
+        self.sources.iter().position(|known| known == name).unwrap_or_else(|| {
+            self.sources.push(name.to_owned());
+            self.sources.len() - 1
+        })
+    }
+
+    fn count(&mut self, source: Option<usize>, verdict: Verdict, n: i64) {
+        *self.counters.entry((source, verdict.as_str().to_owned())).or_default() += n;
+    }
+
+    fn of_kind(&self, kind: Kind) -> impl Iterator<Item = &Record> {
+        self.records
+            .range((kind, Vec::new())..)
+            .map(|(_, record)| record)
+            .take_while(move |record| record.kind() == kind)
+    }
+
+    fn highest(&self) -> i64 {
+        let numbers = self.of_kind(Kind::Event).chain(self.of_kind(Kind::Delivery));
+        numbers.filter_map(|record| record.number("number")).max().unwrap_or_default()
+    }
+
+    /// All records in the order of an export, up to this number, in groups that no page divides. With each, the place in the
+    /// export at which it is the next one.
+    fn groups(&self, upto: i64) -> Vec<(ExportStage, Vec<Record>)> {
+        let mut of_event: BTreeMap<i64, Vec<Placed<'_>>> = BTreeMap::new();
+        let mut refused: Vec<Record> = Vec::new();
+        for record in self.records.values() {
+            let event = match record.kind() {
+                Kind::EffectTry => {
+                    let effect = (Kind::Effect, vec![record.get("effect").clone()]);
+                    self.records.get(&effect).and_then(Record::event)
+                }
+                _ => record.event(),
+            };
+            match event {
+                Some(event) => of_event.entry(event.0).or_default().push((record.kind(), self.place(record), record)),
+                None if record.number("number").is_some_and(|number| number <= upto) => refused.push(record.clone()),
+                None => {}
+            }
+        }
+        let sources = self.sources.iter().map(|name| record(Kind::Source, [text(name)])).collect();
+        let mut groups = vec![(ExportStage::Sources(0), sources)];
+        for (event, mut records) in of_event.into_iter().filter(|(event, _)| *event <= upto) {
+            records.sort();
+            let records = records.into_iter().map(|(_, _, record)| record.clone()).collect();
+            groups.push((ExportStage::Events(event - 1), records));
+        }
+        groups.push((ExportStage::Refused(0), refused));
+        let counters = self.counters.iter().map(|((source, counter), n)| {
+            let source = source.map(|place| text(&self.sources[place]));
+            record(Kind::Counter, [maybe(source), text(counter), number(*n)])
+        });
+        groups.push((ExportStage::Counters, counters.collect()));
+        groups
+    }
+
+    /// Where it stands among the records of its kind and event.
+    fn place(&self, record: &Record) -> Vec<Value> {
+        let values = |record: &Record, names: &[&str]| names.iter().map(|name| record.get(name).clone()).collect();
+        match record.kind() {
+            Kind::Attempt => values(record, &["run", "number", "attempt"]),
+            Kind::Effect => values(record, &["run", "name"]),
+            Kind::EffectTry => {
+                let effect = &self.records[&(Kind::Effect, vec![record.get("effect").clone()])];
+                let mut place: Vec<Value> = values(effect, &["run", "name"]);
+                place.push(record.get("number").clone());
+                place
+            }
+            _ => record.key().into_iter().cloned().collect(),
+        }
+    }
+
+    /// Whole groups, until there are as many records as asked for.
+    pub(super) fn page(&self, cursor: Option<ExportCursor>, limit: u32) -> ExportPage {
+        let start = ExportCursor { upto: self.highest(), next: ExportStage::Sources(0) };
+        let cursor = cursor.unwrap_or(start);
+        let groups = self.groups(cursor.upto);
+        let mut left = groups.into_iter().skip_while(|(stage, _)| order(*stage) < order(cursor.next)).peekable();
+        let mut records = Vec::new();
+        while records.len() < limit.max(1) as usize
+            && let Some((_, mut group)) = left.next()
+        {
+            records.append(&mut group);
+        }
+        let next = left.peek().map(|(stage, _)| ExportCursor { next: *stage, ..cursor });
+        let head = ExportHead { namespace: self.namespace, schema: 0 };
+        ExportPage { head, records, next }
+    }
+
+    fn is_empty(&self) -> bool {
+        self.of_kind(Kind::Event).next().is_none() && self.of_kind(Kind::Delivery).next().is_none()
+    }
+
+    /// Whether something else has what only one may have.
+    fn is_taken(&self, record: &Record) -> bool {
+        let unique: &[&[&str]] = match record.kind() {
+            Kind::Conflict | Kind::Revision => &[&["event", "fingerprint"]],
+            Kind::Attempt => &[&["lease"]],
+            Kind::Effect => &[&["key"], &["event", "run", "name"]],
+            Kind::EffectTry => &[&["begin_id"]],
+            _ => &[],
+        };
+        unique.iter().any(|fields| {
+            self.of_kind(record.kind()).any(|known| fields.iter().all(|field| known.get(field) == record.get(field)))
+        })
+    }
+}
+
+fn said(delivery: &Delivery) -> (Value, Value) {
+    let event_type = delivery.event_type.as_ref().map(|name| text(name.as_str()));
+    (maybe(delivery.time.map(at)), maybe(event_type))
+}
+
+/// Where a place stands in an export; the model's groups have only these.
+const fn order(stage: ExportStage) -> (u8, i64) {
+    match stage {
+        ExportStage::Sources(number) => (0, number),
+        ExportStage::Events(number) | ExportStage::Conflicts(number, _) | ExportStage::Deliveries(number, _) => {
+            (1, number)
+        }
+        ExportStage::Refused(number) => (2, number),
+        ExportStage::Counters => (3, 0),
+    }
+}
+
+/// See [`Store::import`](cola_ia_core::store::Store::import).
+pub(super) fn import(
+    memory: &mut Memory,
+    now: Timestamp,
+    op: OpId,
+    batch: Arc<ImportBatch>,
+) -> Result<Imported, StoreError> {
+    if batch.records.len() > IMPORT_MAX_RECORDS {
+        return Err(StoreError::new(ErrorKind::Invalid, "batch_too_long"));
+    }
+    match memory.ops.get(&op).map(|call| &call.first) {
+        Some(First::Import(same, imported)) if *same == batch => return Ok(imported.clone()),
+        Some(_) => return Err(StoreError::new(ErrorKind::Conflict, "op_reused")),
+        None => {}
+    }
+    if memory.book.namespace != batch.namespace && !memory.book.is_empty() {
+        return Err(StoreError::new(ErrorKind::Conflict, "import_other_namespace"));
+    }
+    check_order(&memory.book, &batch.records)?;
+    memory.book.namespace = batch.namespace;
+    let mut contradicted: BTreeSet<(Kind, Option<i64>)> = BTreeSet::new();
+    let mut event = Of::default();
+    let mut outcomes = Vec::new();
+    for record in &batch.records {
+        if record.kind() == Kind::Event {
+            let there = memory.book.records.get(&key(record));
+            let erased_here = !record.is_erased() && there.is_some_and(Record::is_erased);
+            event = Of { erased_here, ..Of::default() };
+        }
+        let outcome = if belongs_to(record).is_some_and(|parent| contradicted.contains(&parent)) {
+            Outcome::Contradicts(Contradiction::Belongs)
+        } else {
+            event.stays_out(&memory.book, record).unwrap_or_else(|| one(&mut memory.book, record, now))
+        };
+        match (record.kind(), outcome) {
+            (Kind::Event, Outcome::Contradicts(_)) => {
+                contradicted.insert((Kind::Event, record.number("number")));
+            }
+            (Kind::Effect, Outcome::Contradicts(_)) => {
+                contradicted.insert((Kind::Effect, record.number("effect")));
+            }
+            (Kind::Event, Outcome::Entered) => (event.entered, event.pruned_alike) = (true, true),
+            (Kind::Pruned, Outcome::Entered | Outcome::Same) => event.pruned_alike = true,
+            (Kind::Pruned, _) => event.pruned_alike = false,
+            _ => {}
+        }
+        outcomes.push(outcome);
+    }
+    memory.rebuild();
+    let imported = Imported { outcomes };
+    memory.ops.insert(op, Call { at: now, first: First::Import(batch, imported.clone()) });
+    Ok(imported)
+}
+
+/// The event that records belong to.
+#[derive(Default)]
+struct Of {
+    /// It entered just now.
+    entered: bool,
+    /// It was erased here, and not there.
+    erased_here: bool,
+    /// As much was pruned there as here.
+    pruned_alike: bool,
+}
+
+impl Of {
+    /// What becomes of a record that is not here and does not enter.
+    fn stays_out(&self, book: &Book, record: &Record) -> Option<Outcome> {
+        let is_own = matches!(belongs_to(record), Some((Kind::Event | Kind::Effect, _)));
+        if self.entered || !is_own || book.records.contains_key(&key(record)) {
+            return None;
+        }
+        let pruned = book.records.get(&(Kind::Pruned, vec![event_of(record)]));
+        let was_pruned = |pruned: &Record| {
+            let received_at = record.number("received_at");
+            received_at >= pruned.number("first_at") && received_at <= pruned.number("last_at")
+        };
+        match record.kind() {
+            _ if self.erased_here => Some(Outcome::Kept),
+            Kind::Decision => Some(Outcome::Contradicts(Contradiction::Older)),
+            Kind::Pruned => Some(Outcome::Kept),
+            Kind::Delivery if record.text("verdict") == Some("duplicate") && !self.pruned_alike => {
+                pruned.is_some_and(was_pruned).then_some(Outcome::Kept)
+            }
+            _ => None,
+        }
+    }
+}
+
+fn event_of(record: &Record) -> Value {
+    maybe(record.event().map(|event| number(event.0)))
+}
+
+fn belongs_to(record: &Record) -> Option<(Kind, Option<i64>)> {
+    match record.kind() {
+        Kind::Source | Kind::Event | Kind::Counter => None,
+        Kind::EffectTry => Some((Kind::Effect, record.number("effect"))),
+        _ => record.event().map(|event| (Kind::Event, Some(event.0))),
+    }
+}
+
+/// What belongs to something stands behind it, with no other event between.
+fn check_order(book: &Book, records: &[Record]) -> Result<(), StoreError> {
+    let mut parents: BTreeSet<(Kind, Option<i64>)> = BTreeSet::new();
+    for (index, record) in records.iter().enumerate() {
+        let stands = belongs_to(record).is_none_or(|parent| parents.contains(&parent));
+        let next = records.get(index + 1);
+        let is_alone = record.kind() == Kind::Event
+            && would_enter(book, record)
+            && next.is_none_or(|next| next.kind() != Kind::Job || next.event() != record.event());
+        if !stands || is_alone {
+            return Err(StoreError::new(ErrorKind::Invalid, "import_out_of_order"));
+        }
+        match record.kind() {
+            Kind::Event => parents = BTreeSet::from([(Kind::Event, record.number("number"))]),
+            Kind::Effect => drop(parents.insert((Kind::Effect, record.number("effect")))),
+            _ => {}
+        }
+    }
+    Ok(())
+}
+
+fn would_enter(book: &Book, record: &Record) -> bool {
+    !book.records.contains_key(&key(record)) && !book.records.contains_key(&(Kind::Delivery, key(record).1))
+}
+
+fn one(book: &mut Book, record: &Record, now: Timestamp) -> Outcome {
+    match record.kind() {
+        Kind::Source => {
+            let before = book.sources.len();
+            if book.source(record.text("name").unwrap_or_default()) == before {
+                Outcome::Entered
+            } else {
+                Outcome::Same
+            }
+        }
+        Kind::Counter => {
+            let source = record.text("source").map(|name| book.source(name));
+            let here =
+                book.counters.entry((source, record.text("counter").unwrap_or_default().to_owned())).or_default();
+            let n = record.number("n").unwrap_or_default();
+            let outcome = match n.cmp(here) {
+                std::cmp::Ordering::Greater => Outcome::Entered,
+                std::cmp::Ordering::Equal => Outcome::Same,
+                std::cmp::Ordering::Less => Outcome::Kept,
+            };
+            let missing = (n - *here).max(0);
+            *here += missing;
+            if let Some(verdict) = Verdict::from_word(record.text("counter").unwrap_or_default()) {
+                let source = record.text("source");
+                book.counted.push(counted(source, None, missing, verdict, Timestamp::from_micros(0)));
+            }
+            outcome
+        }
+        kind => {
+            let twin = match kind {
+                Kind::Event => Some(Kind::Delivery),
+                Kind::Delivery => Some(Kind::Event),
+                _ => None,
+            };
+            if let Some(there) = book.records.get(&key(record)) {
+                return record.against(there);
+            }
+            if book.is_taken(record) || twin.is_some_and(|twin| book.records.contains_key(&(twin, key(record).1))) {
+                return Outcome::Contradicts(Contradiction::NumberTaken);
+            }
+            if kind == Kind::Event && book.of_kind(kind).any(|known| is_identity_of(&book.namespace, known, record)) {
+                return Outcome::Contradicts(Contradiction::IdentityTaken);
+            }
+            enter(book, record, now);
+            Outcome::Entered
+        }
+    }
+}
+
+/// Whether what comes has the identity of what is known.
+fn is_identity_of(namespace: &[u8], known: &Record, comes: &Record) -> bool {
+    let (Some(source), Some(id)) = (comes.text("source"), comes.text("id")) else { return false };
+    let id = match (known.is_erased(), comes.is_erased()) {
+        (true, false) => erased_id(namespace, source, id),
+        (false, true) => return false,
+        _ => id.to_owned(),
+    };
+    known.text("source") == Some(source) && known.text("id") == Some(&id)
+}
+
+fn counted(source: Option<&str>, time: Option<i64>, n: i64, verdict: Verdict, at: Timestamp) -> Received {
+    let source = source.map(|name| Source::new(name).expect("a source"));
+    Received { source, time: time.map(Timestamp::from_micros), n: n as u64, verdict, at }
+}
+
+fn enter(book: &mut Book, record: &Record, now: Timestamp) {
+    let later = |field: &str| number(record.number(field).unwrap_or(i64::MIN).max(now.as_micros()));
+    let word = |field: &str| record.text(field).unwrap_or_default().to_owned();
+    let entering = match record.kind() {
+        Kind::Job if word("state") == "running" => ["lease", "lease_until", "worker"]
+            .into_iter()
+            .fold(record.clone(), |record, field| record.with(field, Value::Null))
+            .with("state", text("pending"))
+            .with("due_at", at(now))
+            .with("attempts", number((record.number("attempts").unwrap_or_default() - 1).max(0)))
+            .with("reason", text(""))
+            .with("changed_at", later("changed_at")),
+        Kind::Attempt if record.number("ended_at").is_none() => {
+            record.clone().with("ended_at", later("started_at")).with("outcome", text("lease_lost"))
+        }
+        Kind::Effect if word("state") == "intended" => {
+            record.clone().with("state", text("unknown")).with("changed_at", later("changed_at"))
+        }
+        _ => record.clone(),
+    };
+    match record.kind() {
+        Kind::Event => {
+            let source = book.source(&word("source"));
+            book.count(Some(source), Verdict::New, 1);
+            let received_at = instant(record, "received_at");
+            book.counted.push(counted(record.text("source"), record.number("time"), 1, Verdict::New, received_at));
+        }
+        Kind::Delivery => {
+            let source = record.text("source").map(|name| book.source(name));
+            let verdict = Verdict::from_word(&word("verdict")).expect("a verdict");
+            let n = record.number("count").unwrap_or_default();
+            book.count(source, verdict, n);
+            let received_at = instant(record, "received_at");
+            book.counted.push(counted(record.text("source"), record.number("time"), n, verdict, received_at));
+        }
+        Kind::Pruned => {
+            let event = &book.records[&(Kind::Event, vec![record.get("event").clone()])];
+            let name = event.text("source").unwrap_or_default().to_owned();
+            let source = book.source(&name);
+            let n = record.number("count").unwrap_or_default();
+            book.count(Some(source), Verdict::Duplicate, n);
+            book.counted.push(counted(Some(&name), None, n, Verdict::Duplicate, instant(record, "last_at")));
+        }
+        _ => {}
+    }
+    book.insert(entering);
+}
+
+impl Memory {
+    /// Everything else from the book.
+    fn rebuild(&mut self) {
+        self.last_number = self.last_number.max(self.book.highest());
+        self.received.append(&mut self.book.counted);
+        let mut later: BTreeMap<EventNumber, Vec<DeliveryView>> = BTreeMap::new();
+        for record in self.book.of_kind(Kind::Delivery) {
+            if let Some(event) = record.event() {
+                later.entry(event).or_default().push(delivery(record));
+            }
+        }
+        let rebuilt = |record: &Record| {
+            let later = record.event().and_then(|event| later.remove(&event)).unwrap_or_default();
+            self.book.event(record, later)
+        };
+        self.events = self.book.of_kind(Kind::Event).map(rebuilt).collect();
+        self.has_erased = self.events.values().any(|event| event.job.erased_at.is_some());
+        self.refusals = self.book.of_kind(Kind::Delivery).filter_map(refusal).collect();
+        self.log = self.book.of_kind(Kind::Event).map(|record| self.book.told(record)).collect();
+        self.log.extend(self.book.of_kind(Kind::Delivery).map(|record| self.book.told(record)));
+        self.log.sort_by_key(|told| told.number);
+    }
+
+    /// Writes down what became of an event.
+    pub(super) fn write_down(&mut self, event: EventNumber) {
+        if let Some(event) = self.events.values().find(|known| known.job.event == event) {
+            self.book.write_down(event);
+        }
+    }
+}
+
+impl Book {
+    /// What the list of deliveries tells.
+    fn told(&self, record: &Record) -> DeliverySummary {
+        let is_event = record.kind() == Kind::Event;
+        let owned = |field: &str| record.text(field).map(str::to_owned);
+        let event = record.event().and_then(|event| self.records.get(&(Kind::Event, vec![number(event.0)])));
+        let of_delivery = |field: &str| if is_event { None } else { record.number(field) };
+        DeliverySummary {
+            number: DeliveryNumber(record.number("number").unwrap_or_default()),
+            verdict: if is_event { Verdict::New } else { verdict(record) },
+            received_at: instant(record, "received_at"),
+            event: record.event(),
+            source: record.text("source").map(|name| Source::new(name).expect("a source")),
+            id: event.and_then(|event| event.text("id")).map(str::to_owned),
+            event_type: event_type(record),
+            time: record.number("time").map(Timestamp::from_micros),
+            conflict: of_delivery("conflict").map(|conflict| conflict as u32),
+            code: if is_event { None } else { owned("code").and_then(|code| RefusalCode::from_word(&code)) },
+            detail: if is_event { None } else { owned("detail") },
+            origin: if is_event { None } else { owned("origin") },
+            count: of_delivery("count").unwrap_or(1) as u64,
+        }
+    }
+
+    fn of_event(&self, kind: Kind, event: i64) -> impl Iterator<Item = &Record> {
+        let first = (kind, vec![Value::Number(event)]);
+        let records = self.records.range(first..).map(|(_, record)| record);
+        records.take_while(move |record| record.kind() == kind && record.event() == Some(EventNumber(event)))
+    }
+
+    fn event(&self, record: &Record, later: Vec<DeliveryView>) -> (Identity, Event) {
+        let number = record.number("number").unwrap_or_default();
+        let source = Source::new(record.text("source").unwrap_or_default()).expect("a source");
+        let id = record.text("id").unwrap_or_default();
+        let job = &self.records[&(Kind::Job, vec![Value::Number(number)])];
+        let small = |field: &str| job.number(field).unwrap_or_default() as u32;
+        let state = JobState::from_word(job.text("state").unwrap_or_default()).expect("a state");
+        let summary = JobSummary {
+            event: EventNumber(number),
+            source: source.clone(),
+            id: id.to_owned(),
+            erased_at: record.number("erased_at").map(Timestamp::from_micros),
+            event_type: event_type(record),
+            state,
+            reason: job.text("reason").unwrap_or_default().to_owned(),
+            run: small("run"),
+            attempts: small("attempts"),
+            resource_id: job.text("resource_id").map(str::to_owned),
+            time: record.number("time").map(Timestamp::from_micros),
+            received_at: instant(record, "received_at"),
+            due_at: job.number("due_at").filter(|_| state == JobState::Pending).map(Timestamp::from_micros),
+        };
+        let entered = RevisionView {
+            number: 1,
+            fingerprint: fingerprint(record),
+            accepted_at: summary.received_at,
+            conflict: None,
+            text: record.text("text").map(str::to_owned),
+        };
+        let identity = if record.is_erased() { format!("\0{id}") } else { id.to_owned() };
+        let event = Event {
+            job: summary,
+            changed_at: job.number("changed_at").map(Timestamp::from_micros),
+            revisions: std::iter::once(entered).chain(self.of_event(Kind::Revision, number).map(revision)).collect(),
+            conflicts: self.of_event(Kind::Conflict, number).map(|record| self.conflict(&source, record)).collect(),
+            later,
+            pruned: self.of_event(Kind::Pruned, number).next().map(|record| PrunedDeliveries {
+                count: record.number("count").unwrap_or_default() as u64,
+                first_at: instant(record, "first_at"),
+                last_at: instant(record, "last_at"),
+            }),
+            pruned_at: record.number("pruned_at").map(Timestamp::from_micros),
+        };
+        ((source, identity), event)
+    }
+
+    fn conflict(&self, source: &Source, record: &Record) -> Conflict {
+        let own = record.number("number");
+        let of_it = |decision: &&Record| decision.number("conflict") == own;
+        let made = self.of_event(Kind::Decision, record.number("event").unwrap_or_default()).filter(of_it);
+        let text = record.text("text").map(str::to_owned);
+        // Its id is another one if it ever enters.
+        let delivery = Delivery {
+            source: source.clone(),
+            id: EventId::new("conflict").expect("an id"),
+            content: Content::new(text.clone().unwrap_or_else(|| "gone".into()), usize::MAX).expect("a text"),
+            event_type: event_type(record),
+            time: record.number("time").map(Timestamp::from_micros),
+            origin: Origin { input: Arc::from("export"), line: 0 },
+        };
+        let view = ConflictView {
+            number: own.unwrap_or_default() as u32,
+            fingerprint: fingerprint(record),
+            text,
+            count: record.number("count").unwrap_or_default() as u64,
+            first_at: instant(record, "first_at"),
+            last_at: instant(record, "last_at"),
+            decisions: made.map(decision).collect(),
+        };
+        Conflict { view, delivery }
+    }
+}
+
+fn revision(record: &Record) -> RevisionView {
+    RevisionView {
+        number: record.number("number").unwrap_or_default() as u32,
+        fingerprint: fingerprint(record),
+        accepted_at: instant(record, "accepted_at"),
+        conflict: record.number("conflict").map(|conflict| conflict as u32),
+        text: record.text("text").map(str::to_owned),
+    }
+}
+
+fn decision(record: &Record) -> DecisionView {
+    DecisionView {
+        kind: DecisionKind::from_word(record.text("decision").unwrap_or_default()).expect("a decision"),
+        decided_at: instant(record, "decided_at"),
+        note: record.text("note").map(str::to_owned),
+        entered: record.number("entered").map(EventNumber),
+    }
+}
+
+fn event_type(record: &Record) -> Option<EventType> {
+    record.text("type").and_then(|name| EventType::new(name).ok())
+}
+
+fn verdict(record: &Record) -> Verdict {
+    Verdict::from_word(record.text("verdict").unwrap_or_default()).expect("a verdict")
+}
+
+fn instant(record: &Record, field: &str) -> Timestamp {
+    Timestamp::from_micros(record.number(field).unwrap_or_default())
+}
+
+fn fingerprint(record: &Record) -> Fingerprint {
+    match record.get("fingerprint") {
+        Value::Bytes(bytes) => Fingerprint(bytes.as_slice().try_into().expect("32 bytes")),
+        other => panic!("a fingerprint is {other:?}"),
+    }
+}
+
+fn delivery(record: &Record) -> DeliveryView {
+    DeliveryView {
+        number: DeliveryNumber(record.number("number").unwrap_or_default()),
+        verdict: verdict(record),
+        received_at: instant(record, "received_at"),
+        time: record.number("time").map(Timestamp::from_micros),
+        conflict: record.number("conflict").map(|number| number as u32),
+        origin: record.text("origin").map(str::to_owned),
+    }
+}
+
+fn refusal(record: &Record) -> Option<RecordedRefusal> {
+    let word = |field: &str| record.text(field).unwrap_or_default().to_owned();
+    (word("verdict") == "invalid").then(|| RecordedRefusal {
+        number: DeliveryNumber(record.number("number").unwrap_or_default()),
+        received_at: instant(record, "received_at"),
+        code: RefusalCode::from_word(&word("code")).expect("a code"),
+        detail: word("detail"),
+        origin: word("origin"),
+        count: record.number("count").unwrap_or_default() as u64,
+    })
+}

@@ -19,7 +19,8 @@ use cola_ia_core::store::{
     Accepted, AttemptView, ConflictSummary, ConflictView, Cursor, DeliverySummary, DeliveryView, EraseRequest, Erased,
     ErrorKind, EventHistory, ExportCursor, ExportPage, FollowFrom, Followed, HISTORY_MAX, ImportBatch, Imported,
     JobPage, JobSummary, ListRequest, OpId, Page, PageRequest, Preview, PruneRequest, Pruned, PrunedDeliveries,
-    Receipt, ResolveRequest, Resolved, Restored, RestoredMark, RevisionView, Stats, Store, StoreError, Texts, erased_id,
+    Receipt, ResolveRequest, Resolved, Restored, RestoredMark, RevisionView, Stats, Store, StoreError, Texts,
+    erased_id,
 };
 use cola_ia_core::verdict::Verdict;
 

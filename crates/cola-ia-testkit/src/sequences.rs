@@ -20,8 +20,8 @@ use cola_ia_core::job::JobState;
 use cola_ia_core::store::export::{Kind, Record, Value};
 use cola_ia_core::store::{
     Accepted, ConflictSummary, Cursor, Decision, DeliverySummary, Erased, ErrorKind, EventHistory, FollowFrom, JobPage,
-    JobSummary, OpId, PageRequest, Preview, PruneRequest, Pruned, ResolveRequest, Resolved, Restored, RestoredMark, Stats, StatsGroup,
-    StoreError, Texts,
+    JobSummary, OpId, PageRequest, Preview, PruneRequest, Pruned, ResolveRequest, Resolved, Restored, RestoredMark,
+    Stats, StatsGroup, StoreError, Texts,
 };
 use cola_ia_core::verdict::Verdict;
 use proptest::collection::vec;

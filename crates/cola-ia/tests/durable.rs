@@ -70,8 +70,10 @@ fn begins(call: &str) -> Option<Step> {
 /// only there, how many pages the file then has.
 fn is_commit(arguments: &str) -> bool {
     let Some((_, rest)) = arguments.split_once(">, \"") else { return false };
-    let Some((text, rest)) = rest.rsplit_once("\", ") else { return false };
-    rest.starts_with("24, ") && bytes(text)[4..8] != [0; 4]
+    let Some((text, rest)) = rest.rsplit_once('"') else { return false };
+    // What is long ends in dots.
+    let length = rest.trim_start_matches('.').trim_start_matches(", ");
+    length.starts_with("24, ") && bytes(text).get(4..8).is_some_and(|pages| pages != [0; 4])
 }
 
 /// The bytes of a string of C, as `strace` writes it.

@@ -195,6 +195,9 @@ fn inside(
         examination.tables(quick, look, findings)?;
     }
     examination.log_alone(findings);
+    if findings.iter().any(|finding| finding.code == "backup") {
+        waiting::nobodys_in_a_backup(findings);
+    }
     Ok(())
 }
 

@@ -64,7 +64,8 @@ use cola_ia_core::intake::Intake;
 use cola_ia_core::store::{
     Accepted, AttemptView, ConflictSummary, DeliverySummary, EraseRequest, Erased, ErrorKind, EventHistory,
     ExportCursor, ExportPage, FollowFrom, Followed, ImportBatch, Imported, JobPage, ListRequest, OpId, Page,
-    PageRequest, Preview, PruneRequest, Pruned, ResolveRequest, Resolved, Restored, RestoredMark, Stats, Store, StoreError, Texts,
+    PageRequest, Preview, PruneRequest, Pruned, ResolveRequest, Resolved, Restored, RestoredMark, Stats, Store,
+    StoreError, Texts,
 };
 use rusqlite::Connection;
 

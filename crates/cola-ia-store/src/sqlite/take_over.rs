@@ -195,6 +195,9 @@ fn take_over_locked(
     report.copy = copy_as_it_was(path)?;
     *copied = Some(report.copy.clone());
 
+    // The signature goes first: pages may reach the file before the commit, and whoever reads them after a kill, without
+    // being able to roll them back, must see that the file is claimed and not a stranger's tables beside the article's.
+    connection.pragma_update(None, "application_id", file::APPLICATION_ID).map_err(sqlite)?;
     for step in options.migrations {
         migrate::apply(connection, step).map_err(sqlite)?;
     }

@@ -208,14 +208,17 @@ impl<'a> Identities<'a> {
         while let Some(row) = rows.next()? {
             let event: i64 = row.get(0)?;
             let place = (event - self.from) as usize;
+            let is_erased: bool = row.get(3)?;
             if self.seen[place] == Seen::Nothing {
-                self.without.add(event);
+                if !(is_erased && was_erased_elsewhere(&transaction, event)?) {
+                    self.without.add(event);
+                }
                 continue;
             }
             self.seen[place] = Seen::Both;
             // Who has no source is told of by another rule.
             let Some(source) = row.get_ref(1)?.as_str_or_null()? else { continue };
-            let (id, is_erased): (_, bool) = (row.get_ref(2)?.as_str()?, row.get(3)?);
+            let id = row.get_ref(2)?.as_str()?;
             // Nearly every one stands in its own slot; another may hold that.
             if !is_erased && self.slots[place] != sight.slots.of(source, id) && !leads_to(&sight, source, id, event)? {
                 self.without.add(event);
@@ -227,6 +230,16 @@ impl<'a> Identities<'a> {
 
 fn exists(connection: &Connection, event: i64) -> rusqlite::Result<bool> {
     connection.prepare_cached("SELECT 1 FROM events WHERE seq = ?1")?.exists([event])
+}
+
+/// Whether an import brought it as erased: no slot can be known for it, and a table of its own leads to it.
+fn was_erased_elsewhere(connection: &Connection, event: i64) -> rusqlite::Result<bool> {
+    connection
+        .prepare_cached(
+            "SELECT 1 FROM events e JOIN erased x ON x.elsewhere = 1 AND x.source = e.source AND x.id = e.id
+             WHERE e.seq = ?1 AND x.event = e.seq",
+        )?
+        .exists([event])
 }
 
 /// Whether the identity leads to this event.

@@ -82,6 +82,14 @@ fn push(
     });
 }
 
+/// In a backup nobody is to work or decide: what waits there says nothing against it.
+pub(super) fn nobodys_in_a_backup(findings: &mut [Finding]) {
+    const CODES: [&str; 4] = ["jobs_past_lease", "jobs_held", "jobs_waiting", "conflicts_undecided"];
+    for finding in findings.iter_mut().filter(|finding| CODES.contains(&finding.code)) {
+        finding.severity = Severity::Note;
+    }
+}
+
 /// Conflicts without a decision, and when the latest came: counted in pieces with the other rows.
 pub(super) fn undecided(count: u64, latest: Option<i64>) -> Option<Finding> {
     let finding = Finding::new(Severity::Warning, "conflicts_undecided").number("count", count);

@@ -164,6 +164,7 @@ impl Memory {
             event.job.due_at = Some(now);
             event.job.attempts = event.job.attempts.saturating_sub(1);
             event.changed_at = Some(now);
+            self.book.write_down(event);
             voided += 1;
         }
         voided

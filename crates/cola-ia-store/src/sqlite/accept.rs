@@ -55,6 +55,11 @@ impl Prepared {
         Ok(Self { batch, candidates, request: digest.0 as i64 })
     }
 
+    /// Whether it was made of this batch, and not of one that is like it.
+    pub(super) fn is_of(&self, batch: &Arc<Vec<Intake>>) -> bool {
+        Arc::ptr_eq(&self.batch, batch)
+    }
+
     /// Members of the batch.
     pub(super) fn len(&self) -> usize {
         self.batch.len()

@@ -53,7 +53,7 @@ mod writer;
 
 use std::io;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use async_trait::async_trait;
@@ -160,11 +160,43 @@ pub struct SqliteStore {
     reader: Reader,
     path: PathBuf,
     slots: Slots,
+    preparer: Preparer,
     clock: Arc<dyn Clock>,
     wait: Wait,
 }
 
+/// Works out beforehand, on another thread, what a store needs of a batch that will be accepted soon and that does not depend
+/// on what the store holds. It keeps the last one.
+#[derive(Debug, Clone)]
+pub struct Preparer {
+    slots: Slots,
+    ready: Arc<Mutex<Option<Prepared>>>,
+}
+
+impl Preparer {
+    fn new(slots: Slots) -> Self {
+        Self { slots, ready: Arc::default() }
+    }
+
+    /// A batch that is too long is left to be refused.
+    pub fn prepare(&self, batch: &Arc<Vec<Intake>>) {
+        let prepared = Prepared::new(Arc::clone(batch), self.slots).ok();
+        *self.ready.lock().unwrap_or_else(PoisonError::into_inner) = prepared;
+    }
+
+    /// What was worked out of this very batch.
+    fn take(&self, batch: &Arc<Vec<Intake>>) -> Option<Prepared> {
+        let mut ready = self.ready.lock().unwrap_or_else(PoisonError::into_inner);
+        ready.take().filter(|prepared| prepared.is_of(batch))
+    }
+}
+
 impl SqliteStore {
+    /// What prepares batches for this store.
+    pub fn preparer(&self) -> Preparer {
+        self.preparer.clone()
+    }
+
     /// Opens the store at `path` for intake: makes it where there is none, brings an older one up to date, and takes the
     /// article's database over.
     ///
@@ -224,6 +256,7 @@ impl SqliteStore {
             reader: Reader::start(views, path, slots),
             path: path.to_owned(),
             slots,
+            preparer: Preparer::new(slots),
             clock: options.clock.clone(),
             wait,
         };
@@ -264,6 +297,7 @@ impl SqliteStore {
             reader: Reader::start(views, path, slots),
             path: path.to_owned(),
             slots,
+            preparer: Preparer::new(slots),
             clock: options.clock.clone(),
             wait,
         })
@@ -348,7 +382,10 @@ fn refuse_network(path: &Path, options: &Options) -> Result<(), StoreError> {
 impl Store for SqliteStore {
     async fn accept(&self, op: OpId, batch: Arc<Vec<Intake>>) -> Result<Accepted, StoreError> {
         let writer = self.writer()?;
-        let prepared = Prepared::new(batch, self.slots)?;
+        let prepared = match self.preparer.take(&batch) {
+            Some(prepared) => prepared,
+            None => Prepared::new(batch, self.slots)?,
+        };
         writer.call(prepared.len(), move |scope| accept::accept(scope, op, &prepared)).await
     }
 

@@ -44,6 +44,10 @@ pub fn run(session: &Session, options: &AddOptions, settings: &Settings) -> Resu
     let store_options = Options { patience, ..crate::store::options(settings) };
     let (gate, opened) = open(options, settings, &store_options).map_err(|error| Problem::from_store(&error))?;
     crate::store::report_opened(session, settings, &opened, options.dry_run);
+    if let Gate::Store(store) = &gate {
+        let preparer = store.preparer();
+        queue.prepare_with(move |batch| preparer.prepare(batch));
+    }
 
     let progress = Progress::new(session, options, size);
     let reading = Reading::start(options, settings, &queue, progress.bytes());
@@ -127,7 +131,6 @@ impl<'a> Answered<'a> {
 
     fn commit(gate: &Gate, queue: &Queue, answers: &SyncSender<(Arc<Vec<Intake>>, Answers)>) -> Result<(), Problem> {
         while let Some(batch) = queue.take() {
-            let batch = Arc::new(batch);
             let answered = gate.judge(&batch).map_err(|error| Problem::from_store(&error))?;
             if answers.send((batch, answered)).is_err() {
                 break;

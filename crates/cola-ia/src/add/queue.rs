@@ -3,15 +3,19 @@
 //! Nobody waits on a timer. Where an input trickles, whatever is there is a batch as soon as the store is free; where it
 //! comes from a file, a batch is full or the last one, because large batches are what makes random ids fast.
 
-use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use cola_ia_core::intake::Intake;
 use cola_ia_core::limits::{BATCH_MAX_BYTES, BATCH_MAX_EVENTS};
 
+/// What can be done with a full batch before its turn comes.
+type Prepare = Box<dyn Fn(&Arc<Vec<Intake>>) + Send + Sync>;
+
 /// The bounded hand-over. Holds one batch at the most, whatever the input is.
-#[derive(Debug, Default)]
+#[derive(Default)]
 pub(super) struct Queue {
     state: Mutex<State>,
+    prepare: OnceLock<Prepare>,
     /// Something for the one who commits.
     filled: Condvar,
     /// Room for the one who reads.
@@ -20,7 +24,8 @@ pub(super) struct Queue {
 
 #[derive(Debug, Default)]
 struct State {
-    batch: Vec<Intake>,
+    /// Of the queue alone until it is full.
+    batch: Arc<Vec<Intake>>,
     weight: usize,
     /// What is here may go at once.
     eager: bool,
@@ -54,6 +59,11 @@ impl State {
 }
 
 impl Queue {
+    /// Who reads does this with a batch that is full while the one before it is committed.
+    pub(super) fn prepare_with(&self, prepare: impl Fn(&Arc<Vec<Intake>>) + Send + Sync + 'static) {
+        let _ = self.prepare.set(Box::new(prepare));
+    }
+
     /// Puts one more into the batch, waiting for room. `false`: nobody takes any more.
     pub(super) fn push(&self, intake: Intake) -> bool {
         let mut state = self.lock();
@@ -64,8 +74,17 @@ impl Queue {
             return false;
         }
         state.weight += intake.weight();
-        state.batch.push(intake);
+        Arc::get_mut(&mut state.batch).expect("a batch that is not full is nobody else's").push(intake);
         self.wake(&state);
+        // Whoever waits for the batch takes it as it is.
+        if state.is_full()
+            && !state.awaited
+            && let Some(prepare) = self.prepare.get()
+        {
+            let batch = Arc::clone(&state.batch);
+            drop(state);
+            prepare(&batch);
+        }
         true
     }
 
@@ -94,7 +113,7 @@ impl Queue {
     }
 
     /// Waits for a batch. `None`: the end, or [`stop`](Self::stop).
-    pub(super) fn take(&self) -> Option<Vec<Intake>> {
+    pub(super) fn take(&self) -> Option<Arc<Vec<Intake>>> {
         let mut state = self.lock();
         while !state.is_ready() && !state.is_stopped() {
             state.awaited = true;
@@ -106,7 +125,7 @@ impl Queue {
         }
         state.weight = 0;
         // The next one will be about as large.
-        let next = Vec::with_capacity(state.batch.len());
+        let next = Arc::new(Vec::with_capacity(state.batch.len()));
         let batch = std::mem::replace(&mut state.batch, next);
         self.emptied.notify_all();
         Some(batch)
@@ -169,6 +188,21 @@ mod tests {
         assert_eq!(queue.take().map(|batch| batch.len()), Some(1));
         assert!(queue.take().is_none());
         read.join().unwrap();
+    }
+
+    #[test]
+    fn a_full_batch_is_prepared_where_nobody_waits_for_it() {
+        let queue = Arc::new(Queue::default());
+        let prepared = Arc::new(Mutex::new(Vec::new()));
+        queue.prepare_with({
+            let prepared = Arc::clone(&prepared);
+            move |batch| prepared.lock().unwrap().push(batch.len())
+        });
+        (0..BATCH_MAX_EVENTS).for_each(|_| assert!(queue.push(item())));
+        assert_eq!(*prepared.lock().unwrap(), [BATCH_MAX_EVENTS]);
+        assert_eq!(queue.take().map(|batch| batch.len()), Some(BATCH_MAX_EVENTS));
+        assert!(queue.push(item()), "the next one is the queue's own");
+        assert_eq!(prepared.lock().unwrap().len(), 1);
     }
 
     #[test]

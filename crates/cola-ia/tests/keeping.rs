@@ -11,6 +11,8 @@ use std::path::Path;
 use std::process::Stdio;
 use std::time::{Duration, Instant};
 
+use cola_ia_store::sqlite::{Options, SqliteStore};
+
 use common::input::{numbered, with_texts};
 use common::mounts::run_with_mounts;
 use common::stored::{make_article, stored};
@@ -400,7 +402,7 @@ fn a_backup_that_is_stopped_is_whole_or_not_there() {
     assert_eq!(ids(&place.store()).len(), 400);
 }
 
-/// Many at once on one store of the version before, a backup and a doctor among them.
+/// Many at once on one store, a backup and a doctor among them.
 #[test]
 fn commands_at_once_do_not_disturb_each_other() {
     let place = populated(50).file("more.jsonl", numbered("b", 50));
@@ -428,6 +430,45 @@ fn commands_at_once_do_not_disturb_each_other() {
     assert_eq!(ids(&place.store()).len(), 100);
     for name in ["b1.sqlite3", "b2.sqlite3"] {
         assert!(ids(&place.path(name)).is_superset(&numbered_ids("a", 50)));
+    }
+}
+
+/// Whoever comes first brings the store up to date, after a copy, and the others wait and go on.
+#[test]
+fn commands_that_start_together_bring_an_older_store_up_to_date() {
+    for round in 0..25 {
+        let place = Place::new().file("in.jsonl", numbered("a", 40)).file("more.jsonl", numbered("a", 60));
+        let schema = Options::default().migrations;
+        let older = Options { migrations: &schema[..1], ..Options::default() };
+        drop(SqliteStore::init(&place.store(), &older).unwrap());
+        let commands: [&[&str]; 8] = [
+            &["add", "in.jsonl"],
+            &["add", "more.jsonl"],
+            &["add", "in.jsonl"],
+            &["restored", "--clear"],
+            &["add", "more.jsonl"],
+            &["add", "in.jsonl"],
+            &["prune", "--older-than", "90d"],
+            &["add", "more.jsonl"],
+        ];
+        let children: Vec<_> = commands
+            .iter()
+            .map(|args| {
+                let mut command = place.command(args);
+                command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap()
+            })
+            .collect();
+        let mut new = 0;
+        for (child, args) in children.into_iter().zip(commands) {
+            let output = child.wait_with_output().unwrap();
+            assert_eq!(code(&output), 0, "round {round}, {args:?}: {}{}", out(&output), err(&output));
+            new += out(&output).lines().filter(|line| line.ends_with(" nuevo")).count();
+        }
+        assert_eq!((new, ids(&place.store()).len()), (60, 60), "round {round}");
+        let version: u32 =
+            Connection::open(place.store()).unwrap().query_row("PRAGMA user_version", [], |row| row.get(0)).unwrap();
+        assert_eq!(version as usize, schema.len());
+        assert!(place.path(&format!("{STORE}.before-2")).exists(), "round {round}");
     }
 }
 

@@ -1220,7 +1220,7 @@ takeover-untaken-more = { $count ->
 
 ## export, import
 
-export-done = { $path }: { $lines } lines, { $events } events and { $deliveries } further deliveries
+export-done = { $path }: lines { $lines }, events { $events }, further deliveries { $deliveries }
 export-not-written = the export cannot be written to { $path }: { $cause }
 export-not-written-hint = name another file: one that exists is never replaced
 import-not-an-export = { $input } is not an export of cola-ia; nothing was changed

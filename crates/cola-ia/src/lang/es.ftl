@@ -1248,7 +1248,7 @@ takeover-untaken-more = { $count ->
 
 ## export, import
 
-export-done = { $path }: { $lines } líneas, { $events } eventos y { $deliveries } entregas más
+export-done = { $path }: líneas { $lines }, eventos { $events }, otras entregas { $deliveries }
 export-not-written = no se puede escribir la exportación en { $path }: { $cause }
 export-not-written-hint = nombra otro archivo: uno que existe no se sustituye nunca
 import-not-an-export = { $input } no es una exportación de cola-ia; no se cambió nada

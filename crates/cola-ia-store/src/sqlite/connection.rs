@@ -17,7 +17,7 @@ const PAGE_BYTES: u32 = 8_192;
 /// not moved twice (measured: +27 % over 1,000 pages), small enough to be moved in a moment.
 pub(super) const WAL_PAGES: u32 = (64 << 20) / PAGE_BYTES;
 /// Pages at which the writer itself moves what is left: 128 MiB bound the log while it is written to without a pause.
-const WAL_PAGES_MAX: u32 = 2 * WAL_PAGES;
+pub(super) const WAL_PAGES_MAX: u32 = 2 * WAL_PAGES;
 /// The page cache of the writer. A batch goes through the tables in key order, so a larger one gained nothing.
 const WRITER_CACHE_KIB: u32 = 16_384;
 
@@ -48,7 +48,7 @@ pub(super) struct Wait {
 }
 
 /// SQLite's own steps of waiting end here, so that an interrupt is noticed soon.
-const STEP: Duration = Duration::from_millis(100);
+pub(super) const STEP: Duration = Duration::from_millis(100);
 
 impl Wait {
     /// Repeats `call` while SQLite says that the lock is held.

@@ -179,6 +179,7 @@ impl State {
             self.commit(&mut group);
             self.checkpointer.committed(weight);
             group.into_iter().for_each(Call::answer);
+            self.checkpointer.bound(&self.connection);
         }
     }
 

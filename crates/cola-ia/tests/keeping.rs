@@ -433,6 +433,30 @@ fn commands_at_once_do_not_disturb_each_other() {
     }
 }
 
+/// Whether a backup is good is a question about the file: what waits in it is nobody's.
+#[test]
+fn a_good_backup_is_well_whatever_waits_in_it() {
+    let place = populated(2).file("other.jsonl", with_texts("a", 1, |_| "another text".to_owned()));
+    place.run(&["add", "other.jsonl"]);
+    check_exit(&place.run(&["backup", "b.sqlite3"]), 0);
+    assert_eq!(wrong(&place, &[]), ["conflicts_undecided"], "in the store it is somebody's");
+    check_exit(&place.run(&["doctor", "--db", "b.sqlite3"]), 0);
+}
+
+/// An event that was erased in another store has no slot here, and nothing is wrong with that.
+#[test]
+fn an_import_of_an_erased_event_is_well() {
+    let place = populated(3);
+    check_exit(&place.run(&["erase", "a-1", "--yes"]), 0);
+    check_exit(&place.run(&["export", "e.jsonl"]), 0);
+    check_exit(&place.run(&["import", "--db", "there.sqlite3", "e.jsonl"]), 0);
+    check_exit(&place.run(&["restored", "--clear", "--db", "there.sqlite3"]), 0);
+    let output = place.run(&["doctor", "--db", "there.sqlite3"]);
+    assert_eq!(code(&output), 0, "{}", out(&output));
+    let again = place.run(&["add", "--db", "there.sqlite3", "first.jsonl"]);
+    assert_eq!(out(&again).matches(" repetido").count(), 3, "{}", out(&again));
+}
+
 /// Whoever comes first brings the store up to date, after a copy, and the others wait and go on.
 #[test]
 fn commands_that_start_together_bring_an_older_store_up_to_date() {

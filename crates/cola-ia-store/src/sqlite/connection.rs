@@ -16,7 +16,8 @@ const PAGE_BYTES: u32 = 8_192;
 /// Pages of the write-ahead log after which they are moved into the file: 64 MiB. Large enough that a batch of random ids is
 /// not moved twice (measured: +27 % over 1,000 pages), small enough to be moved in a moment.
 pub(super) const WAL_PAGES: u32 = (64 << 20) / PAGE_BYTES;
-/// Pages at which the writer itself moves what is left: 128 MiB bound the log while it is written to without a pause.
+/// Pages at which the writer itself moves what is left: 128 MiB bound the log while it is written to without a pause, where
+/// nobody reads; `checkpoint.rs` says what bounds it where somebody does.
 pub(super) const WAL_PAGES_MAX: u32 = 2 * WAL_PAGES;
 /// The page cache of the writer. A batch goes through the tables in key order, so a larger one gained nothing.
 const WRITER_CACHE_KIB: u32 = 16_384;

@@ -19,6 +19,16 @@ impl Timestamp {
         self.0
     }
 
+    /// The last instant that can be written: the end of the year 9999, less a day for every offset.
+    pub const LATEST: Self = Self(253_402_214_400_000_000);
+
+    /// So much later, [`LATEST`](Self::LATEST) at most.
+    #[must_use]
+    pub fn after(self, wait: std::time::Duration) -> Self {
+        let wait = i64::try_from(wait.as_micros()).unwrap_or(i64::MAX);
+        Self(self.0.saturating_add(wait).min(Self::LATEST.0).max(self.0))
+    }
+
     /// Reads an RFC 3339 date-time with its offset, such as `2026-01-31T23:00:00+02:00`.
     ///
     /// Lower-case `t` and `z` and a space for `T` are RFC 3339 too. Digits below a microsecond are cut off; second 60

@@ -1,6 +1,14 @@
-//! What a job can be.
+//! What a job can be, and how it moves.
+//!
+//! The moves are pure functions of what a job is and what happened; every store makes them by this code.
 
-/// Where a job stands. The moves between states are in the machine that leases jobs.
+mod machine;
+mod retry;
+
+pub use machine::{Denied, Ending, Job, Lease, LeaseToken, Outcome, Setback};
+pub use retry::{Draw, RetryPolicy, retry_after};
+
+/// Where a job stands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum JobState {
     /// Waits, also until a later time.

@@ -13,6 +13,7 @@ mod content;
 mod histories;
 mod identity;
 mod jobs;
+mod leases;
 mod ops;
 mod previews;
 mod refusals;
@@ -30,7 +31,7 @@ pub struct Case {
 
 /// All cases, in an order in which the first failure is likely the cause of the others.
 pub fn cases() -> impl Iterator<Item = &'static Case> {
-    let areas: [&'static [Case]; 11] = [
+    let areas: [&'static [Case]; 12] = [
         verdicts::CASES,
         histories::CASES,
         identity::CASES,
@@ -40,6 +41,7 @@ pub fn cases() -> impl Iterator<Item = &'static Case> {
         ops::CASES,
         previews::CASES,
         jobs::CASES,
+        leases::CASES,
         reopening::CASES,
         concurrency::CASES,
     ];

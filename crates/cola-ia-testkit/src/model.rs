@@ -3,18 +3,22 @@
 //! One lock around plain maps and vectors; no index, no cache, nothing clever. Where a real store has a choice, this one
 //! takes the plainest: delivery numbers are 1, 2, 3 without gaps. It keeps everything for ever and is no use beyond tests.
 
+mod leases;
+
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard};
+use std::time::Duration;
 
 use async_trait::async_trait;
 use cola_ia_core::clock::{Clock, Timestamp};
 use cola_ia_core::event::{Content, Delivery, EventId, Source};
 use cola_ia_core::intake::{DeliveryNumber, EventNumber, Intake};
-use cola_ia_core::job::JobState;
+use cola_ia_core::job::{Job, JobState, LeaseToken, RetryPolicy};
 use cola_ia_core::limits::BATCH_MAX_EVENTS;
 use cola_ia_core::store::{
-    Accepted, ConflictView, DeliveryView, ErrorKind, EventHistory, HISTORY_MAX, JobFilter, JobPage, JobSummary, OpId,
-    PageRequest, Preview, Receipt, Store, StoreError,
+    Accepted, Claim, ClaimRequest, ConflictView, DeliveryView, End, Ended, ErrorKind, EventHistory, HISTORY_MAX,
+    JobFilter, JobPage, JobSummary, LEASES_MAX, LeaseLost, OpId, Order, OrderRefused, PageRequest, Preview, Receipt,
+    Recovered, Store, StoreError,
 };
 use cola_ia_core::verdict::Verdict;
 
@@ -72,11 +76,15 @@ struct Memory {
     ops: BTreeMap<OpId, Accepted>,
     events: BTreeMap<(Source, EventId), Event>,
     refusals: Vec<RecordedRefusal>,
+    orders: leases::Orders,
 }
 
 #[derive(Debug)]
 struct Event {
     job: JobSummary,
+    /// What decides the job's moves; `job` says the same to people.
+    machine: Job,
+    attempts: Vec<leases::Attempt>,
     content: Content,
     /// By number, which is the place in this vector from 1.
     conflicts: Vec<ConflictView>,
@@ -137,7 +145,14 @@ impl Event {
             received_at,
             due_at: Some(received_at),
         };
-        Self { job, content: delivery.content.clone(), conflicts: Vec::new(), later: Vec::new() }
+        Self {
+            job,
+            machine: Job::born(received_at),
+            attempts: Vec::new(),
+            content: delivery.content.clone(),
+            conflicts: Vec::new(),
+            later: Vec::new(),
+        }
     }
 
     fn deliver_again(&mut self, delivery: &Delivery, number: DeliveryNumber, received_at: Timestamp) -> Receipt {
@@ -232,4 +247,42 @@ impl Store for ModelStore {
         let next = if more { jobs.last().map(|job| job.event) } else { None };
         Ok(JobPage { jobs, next })
     }
+
+    async fn claim(&self, op: OpId, request: ClaimRequest) -> Result<Claim, StoreError> {
+        Ok(self.memory.lock().claim(op, &request, self.clock.now()))
+    }
+
+    async fn extend(
+        &self,
+        leases: Vec<LeaseToken>,
+        length: Duration,
+    ) -> Result<Vec<Result<Timestamp, LeaseLost>>, StoreError> {
+        bounded(leases.len())?;
+        Ok(self.memory.lock().extend(&leases, length, self.clock.now()))
+    }
+
+    async fn end(&self, ends: Arc<Vec<End>>, policy: RetryPolicy) -> Result<Vec<Result<Ended, LeaseLost>>, StoreError> {
+        bounded(ends.len())?;
+        Ok(self.memory.lock().end(&ends, &policy, self.clock.now()))
+    }
+
+    async fn recover(&self, policy: RetryPolicy, limit: u32, dry_run: bool) -> Result<Recovered, StoreError> {
+        Ok(self.memory.lock().recover(&policy, limit, dry_run, self.clock.now()))
+    }
+
+    async fn order(
+        &self,
+        op: OpId,
+        order: Order,
+        jobs: Vec<EventNumber>,
+    ) -> Result<Vec<Result<Ended, OrderRefused>>, StoreError> {
+        self.memory.lock().order(op, order, &jobs, self.clock.now())
+    }
+}
+
+fn bounded(count: usize) -> Result<(), StoreError> {
+    if count > LEASES_MAX {
+        return Err(StoreError::new(ErrorKind::Invalid, "too_many_leases"));
+    }
+    Ok(())
 }

@@ -9,21 +9,24 @@
 
 use std::fmt;
 use std::sync::Arc;
+use std::time::Duration;
 
 use cola_ia_core::clock::Timestamp;
 use cola_ia_core::event::{Delivery, Source};
 use cola_ia_core::intake::{DeliveryNumber, EventNumber, Intake, Refusal, RefusalCode};
-use cola_ia_core::job::JobState;
+use cola_ia_core::job::{Ending, JobState, LeaseToken, RetryPolicy, Setback};
 use cola_ia_core::store::{
-    Accepted, ErrorKind, EventHistory, JobFilter, JobPage, OpId, PageRequest, Preview, StoreError,
+    Accepted, Claim, ClaimRequest, End, Ended, ErrorKind, EventHistory, JobFilter, JobPage, LeaseLost, OpId, Order,
+    OrderRefused, PageRequest, Preview, Recovered, Report, StoreError,
 };
 use cola_ia_core::verdict::Verdict;
 use proptest::collection::vec;
 use proptest::prelude::{Just, Strategy, any, prop_oneof};
 use proptest::test_runner::{Config, RngSeed, TestCaseError, TestError, TestRunner};
 
+use crate::clock::ManualClock;
 use crate::events::{delivery, event_type, line, source};
-use crate::harness::{Backend, Failure, RecordedRefusal, Scratch};
+use crate::harness::{Backend, Failure, RecordedRefusal, Scratch, block_on};
 use crate::report::differ;
 
 /// The sources of the universe: what joins source and id carelessly takes some of its identities for one, and they stand
@@ -88,11 +91,46 @@ pub enum Step {
     },
     /// All pages of jobs of one source or of all, with this limit.
     Walk(Option<usize>, u32),
+    /// `claim` under a new op id: of a place in [`SOURCES`] or of all, at most so many, for so many seconds.
+    Claim(Option<usize>, u32, u64),
+    /// `claim` once more under the op id that gave a lease, by the lease's place.
+    ClaimAgain(usize),
+    /// `extend` a lease, by its place, by so many seconds.
+    Extend(usize, u64),
+    /// `end` leases, by their places, in one call.
+    End(Vec<(usize, Said)>),
+    /// `recover` at most so many.
+    Recover(u32, bool),
+    /// `order` for the jobs of deliveries, by their places.
+    Order(Order, Vec<usize>),
     /// Moves the clock, backwards if negative.
     Clock(i64),
     /// Closes the store and opens it again.
     Reopen,
 }
+
+/// What the holder of a lease says.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Said {
+    ending: Ending,
+    /// Names the resource of this number.
+    resource: Option<u8>,
+}
+
+impl Said {
+    fn of(self, token: LeaseToken) -> End {
+        let resource_id = self.resource.map(|number| format!("post-{number}"));
+        End { token, ending: self.ending, report: Report { resource_id, ..Report::default() } }
+    }
+}
+
+/// Waits of seconds, so that moving the clock passes them.
+const POLICY: RetryPolicy = RetryPolicy {
+    max_attempts: 2,
+    max_crashes: 2,
+    first_wait: Duration::from_secs(2),
+    max_wait: Duration::from_secs(5),
+};
 
 /// A member of a batch.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -155,6 +193,37 @@ fn member() -> impl Strategy<Value = Member> {
     prop_oneof![9 => event, 1 => refusal]
 }
 
+fn said() -> impl Strategy<Value = Said> {
+    let setback = prop_oneof![2 => Just(Setback::Error), 1 => Just(Setback::TimedOut), 1 => Just(Setback::Permanent)];
+    let not_before = || (0_i64..20).prop_map(|seconds| ManualClock::START.after(Duration::from_secs(seconds as u64)));
+    let failed = (setback, prop_oneof![2 => Just(None), 1 => not_before().prop_map(Some)])
+        .prop_map(|(setback, not_before)| Ending::Failed { setback, not_before });
+    let ending = prop_oneof![
+        3 => Just(Ending::Done),
+        4 => failed,
+        1 => not_before().prop_map(|not_before| Ending::Later { not_before }),
+        1 => Just(Ending::Released),
+    ];
+    let resource = prop_oneof![2 => Just(None), 1 => (0_u8..3).prop_map(Some)];
+    (ending, resource).prop_map(|(ending, resource)| Said { ending, resource })
+}
+
+fn lease_step() -> impl Strategy<Value = Step> {
+    let in_source = || prop_oneof![3 => Just(None), 1 => (0..SOURCES.len()).prop_map(Some)];
+    // The newest leases are the likeliest to hold.
+    let lease = || prop_oneof![3 => 0_usize..3, 1 => any::<u8>().prop_map(usize::from)];
+    let order = prop_oneof![Just(Order::Cancel), Just(Order::Retry), Just(Order::Replay)];
+    let deliveries = vec(any::<u16>().prop_map(usize::from), 0..4);
+    prop_oneof![
+        4 => (in_source(), 0_u32..4, 0_u64..6).prop_map(|(of, limit, seconds)| Step::Claim(of, limit, seconds)),
+        1 => lease().prop_map(Step::ClaimAgain),
+        2 => (lease(), 0_u64..10).prop_map(|(place, seconds)| Step::Extend(place, seconds)),
+        5 => vec((lease(), said()), 0..4).prop_map(Step::End),
+        5 => (1_u32..5, prop_oneof![3 => Just(false), 1 => Just(true)]).prop_map(|(limit, dry_run)| Step::Recover(limit, dry_run)),
+        2 => (order, deliveries).prop_map(|(order, places)| Step::Order(order, places)),
+    ]
+}
+
 fn step() -> impl Strategy<Value = Step> {
     let in_source = || prop_oneof![Just(None), (0..SOURCES.len()).prop_map(Some)];
     let states = prop_oneof![
@@ -171,6 +240,7 @@ fn step() -> impl Strategy<Value = Step> {
     let earlier = || any::<u16>().prop_map(usize::from);
     prop_oneof![
         8 => vec(member(), 0..8).prop_map(Step::Accept),
+        3 => lease_step(),
         2 => earlier().prop_map(Step::Repeat),
         1 => earlier().prop_map(Step::Misuse),
         2 => vec(member(), 0..5).prop_map(Step::Preview),
@@ -182,9 +252,16 @@ fn step() -> impl Strategy<Value = Step> {
     ]
 }
 
-/// Sequences of 1 to 24 steps.
+/// Sequences of 1 to 24 steps of every kind; or a few jobs and 20 to 50 steps of their leases.
 pub fn steps() -> impl Strategy<Value = Vec<Step>> {
-    vec(step(), 1..25)
+    let few_jobs = vec(member(), 1..4).prop_map(Step::Accept);
+    let of_leases =
+        prop_oneof![8 => lease_step(), 4 => (0_i64..9_000_000).prop_map(Step::Clock), 1 => Just(Step::Reopen)];
+    let lives = (few_jobs, vec(of_leases, 20..50)).prop_map(|(first, mut rest)| {
+        rest.insert(0, first);
+        rest
+    });
+    prop_oneof![2 => vec(step(), 1..25), 1 => lives]
 }
 
 /// What the sequences of one comparison did, so that a test can tell whether they tried anything.
@@ -196,6 +273,8 @@ pub struct Tally {
     pub repeats: u64,
     /// Times that a store was reopened.
     pub reopens: u64,
+    /// Leases given, ends heard, ends of leases that were lost, jobs recovered, orders followed.
+    pub leases: [u64; 5],
 }
 
 /// Runs random sequences on both stores and compares every answer.
@@ -246,6 +325,7 @@ pub fn assert_agree(left: &dyn Backend, right: &dyn Backend, plan: Plan) {
 pub fn run(left: &dyn Backend, right: &dyn Backend, steps: &[Step], tally: &mut Tally) -> Result<(), Failure> {
     let (mut left, mut right) = (Side::new(left)?, Side::new(right)?);
     let mut calls: Vec<Call> = Vec::new();
+    let mut tokens: Vec<LeaseToken> = Vec::new();
     for (index, step) in steps.iter().enumerate() {
         let what = format!("step {index}, {step:?}");
         if let Step::Accept(members) = step {
@@ -255,6 +335,13 @@ pub fn run(left: &dyn Backend, right: &dyn Backend, steps: &[Step], tally: &mut 
             same(&what, &left.accept_first(&call)?, &right.accept_first(&call)?)?;
             tally.count(left.last_verdicts());
             calls.push(call);
+        } else if let Some(call) = LeaseCall::of(step, &tokens, || left.scratch.op()) {
+            let answer = left.call(&call)?;
+            same(&what, &answer, &right.call(&call)?)?;
+            tally.count_leases(&call, &answer);
+            if let Answer::Claimed(claim) = answer {
+                tokens.extend(claim.leases.iter().map(|leased| leased.token));
+            }
         } else {
             same(&what, &left.play(step, &calls)?, &right.play(step, &calls)?)?;
             tally.repeats += u64::from(matches!(step, Step::Repeat(_)) && !calls.is_empty());
@@ -275,6 +362,63 @@ impl Tally {
     }
 }
 
+impl Tally {
+    fn count_leases(&mut self, call: &LeaseCall, answer: &Answer) {
+        let [given, heard, lost, recovered, followed] = &mut self.leases;
+        match answer {
+            Answer::Claimed(claim) => *given += claim.leases.len() as u64,
+            Answer::Ended(answers) => {
+                let well = answers.iter().filter(|answer| answer.is_ok()).count() as u64;
+                *heard += well;
+                *lost += answers.len() as u64 - well;
+            }
+            Answer::Recovered(answer) if !matches!(call, LeaseCall::Recover(_, true)) => {
+                *recovered += answer.jobs.len() as u64;
+            }
+            Answer::Ordered(answers) => *followed += answers.iter().filter(|answer| answer.is_ok()).count() as u64,
+            _ => {}
+        }
+    }
+}
+
+/// A call about leases, the same for both stores but for the numbers of events.
+enum LeaseCall {
+    Claim(OpId, ClaimRequest),
+    Extend(LeaseToken, Duration),
+    End(Vec<End>),
+    Recover(u32, bool),
+    Order(OpId, Order, Vec<usize>),
+}
+
+impl LeaseCall {
+    fn of(step: &Step, tokens: &[LeaseToken], op: impl FnOnce() -> OpId) -> Option<Self> {
+        // Place 0 is the newest lease; where there is none, a token that nobody gave.
+        let token = |place: &usize| match tokens.len() {
+            0 => LeaseToken::new([1; 16], 0),
+            count => tokens[count - 1 - place % count],
+        };
+        let request = |of: &Option<usize>, limit: u32, seconds: u64| ClaimRequest {
+            worker: "w".to_owned(),
+            lease: Duration::from_secs(seconds),
+            limit,
+            source: named(*of),
+        };
+        Some(match step {
+            Step::Claim(of, limit, seconds) => Self::Claim(op(), request(of, *limit, *seconds)),
+            Step::ClaimAgain(place) => {
+                let mut first = [0; 16];
+                first.copy_from_slice(&token(place).0[..16]);
+                Self::Claim(OpId(first), request(&None, 3, 5))
+            }
+            Step::Extend(place, seconds) => Self::Extend(token(place), Duration::from_secs(*seconds)),
+            Step::End(said) => Self::End(said.iter().map(|(place, said)| said.of(token(place))).collect()),
+            Step::Recover(limit, dry_run) => Self::Recover(*limit, *dry_run),
+            Step::Order(order, places) => Self::Order(op(), *order, places.clone()),
+            _ => return None,
+        })
+    }
+}
+
 struct Call {
     op: OpId,
     batch: Arc<Vec<Intake>>,
@@ -287,6 +431,11 @@ enum Answer {
     Previews(Vec<Preview>),
     Events(Vec<EventHistory>),
     Pages(Vec<JobPage>),
+    Claimed(Claim),
+    Extended(Vec<Result<Timestamp, LeaseLost>>),
+    Ended(Vec<Result<Ended, LeaseLost>>),
+    Recovered(Recovered),
+    Ordered(Vec<Result<Ended, OrderRefused>>),
     Refused(ErrorKind, &'static str),
     Nothing,
 }
@@ -372,6 +521,12 @@ impl Side {
                 self.scratch.jobs(filter, page).map(|page| Answer::Pages(vec![self.renamed_page(page)]))
             }
             Step::Walk(in_source, limit) => self.walk(named(*in_source), *limit).map(Answer::Pages),
+            Step::Claim(..)
+            | Step::ClaimAgain(_)
+            | Step::Extend(..)
+            | Step::End(_)
+            | Step::Recover(..)
+            | Step::Order(..) => return Err("a call about leases is played by `call`".into()),
             Step::Clock(micros) => {
                 self.scratch.clock().advance(*micros);
                 Ok(Answer::Nothing)
@@ -379,6 +534,32 @@ impl Side {
             Step::Reopen => {
                 self.scratch.reopen()?;
                 Ok(Answer::Nothing)
+            }
+        };
+        Ok(answer.unwrap_or_else(Answer::from))
+    }
+
+    fn call(&self, call: &LeaseCall) -> Result<Answer, Failure> {
+        let store = self.scratch.store();
+        let answer = match call {
+            LeaseCall::Claim(op, request) => {
+                block_on(store.claim(*op, request.clone())).map(|claim| Answer::Claimed(self.renamed_claim(claim)))
+            }
+            LeaseCall::Extend(token, length) => block_on(store.extend(vec![*token], *length)).map(Answer::Extended),
+            LeaseCall::End(ends) => block_on(store.end(Arc::new(ends.clone()), POLICY)).map(Answer::Ended),
+            LeaseCall::Recover(limit, dry_run) => {
+                block_on(store.recover(POLICY, *limit, *dry_run)).map(|mut recovered| {
+                    for (event, _) in &mut recovered.jobs {
+                        *event = self.event_place(*event);
+                    }
+                    Answer::Recovered(recovered)
+                })
+            }
+            LeaseCall::Order(op, order, places) => {
+                let number = |place: &usize| {
+                    EventNumber(self.numbers.get(place % self.numbers.len().max(1)).copied().unwrap_or(7))
+                };
+                block_on(store.order(*op, *order, places.iter().map(number).collect())).map(Answer::Ordered)
             }
         };
         Ok(answer.unwrap_or_else(Answer::from))
@@ -429,6 +610,13 @@ impl Side {
         accepted
     }
 
+    fn renamed_claim(&self, mut claim: Claim) -> Claim {
+        for leased in &mut claim.leases {
+            leased.job.event = self.event_place(leased.job.event);
+        }
+        claim
+    }
+
     fn renamed_event(&self, mut event: EventHistory) -> EventHistory {
         event.job.event = self.event_place(event.job.event);
         for delivery in &mut event.deliveries {
@@ -463,6 +651,7 @@ mod tests {
             assert!(count * 20 > receipts, "{verdict:?} is rare: {tally:?}");
         }
         assert!(tally.repeats > 100 && tally.reopens > 100, "{tally:?}");
+        assert!(tally.leases.iter().all(|count| *count > 15), "{tally:?}");
     }
 
     #[test]

@@ -9,6 +9,7 @@
 //! ```
 //! `retry` takes failed, held and cancelled back to pending; `replay` makes a new run of what has ended.
 
+use std::borrow::Cow;
 use std::fmt;
 use std::time::Duration;
 
@@ -80,7 +81,7 @@ pub struct Job {
     /// While running.
     pub lease: Option<Lease>,
     /// Why it is held or failed, stable; empty where it needs no reason.
-    pub reason: &'static str,
+    pub reason: Cow<'static, str>,
 }
 
 /// How an attempt ended, as is recorded with it.
@@ -174,7 +175,15 @@ pub(super) const PERMANENT: &str = "permanent";
 impl Job {
     /// As it is born with its event.
     pub const fn born(now: Timestamp) -> Self {
-        Self { state: JobState::Pending, run: 1, attempts: 0, crashes: 0, due_at: Some(now), lease: None, reason: "" }
+        Self {
+            state: JobState::Pending,
+            run: 1,
+            attempts: 0,
+            crashes: 0,
+            due_at: Some(now),
+            lease: None,
+            reason: Cow::Borrowed(""),
+        }
     }
 
     /// Whether it may be claimed.
@@ -200,7 +209,7 @@ impl Job {
             attempts: self.attempts.saturating_add(1),
             due_at: None,
             lease: Some(Lease { token, until: now.after(length) }),
-            reason: "",
+            reason: Cow::Borrowed(""),
             ..self.clone()
         })
     }
@@ -311,11 +320,11 @@ impl Job {
     }
 
     fn rest(&self, state: JobState, reason: &'static str) -> Self {
-        Self { state, reason, due_at: None, lease: None, ..self.clone() }
+        Self { state, reason: Cow::Borrowed(reason), due_at: None, lease: None, ..self.clone() }
     }
 
     fn again(&self, due_at: Timestamp) -> Self {
-        Self { state: JobState::Pending, due_at: Some(due_at), lease: None, reason: "", ..self.clone() }
+        Self { state: JobState::Pending, due_at: Some(due_at), lease: None, reason: Cow::Borrowed(""), ..self.clone() }
     }
 
     /// The attempt that runs does not count.
@@ -492,9 +501,9 @@ mod tests {
         let once_failed = claim(&once_lost, 2).end(NOW, token(2), fail, &POLICY, Draw(0)).unwrap().0;
         assert_eq!((once_failed.attempts, once_failed.crashes, once_failed.state), (2, 1, JobState::Pending));
         let failed = claim(&once_failed, 3).end(NOW, token(3), fail, &POLICY, Draw(0)).unwrap().0;
-        assert_eq!((failed.state, failed.reason), (JobState::Failed, "attempts_exhausted"));
+        assert_eq!((failed.state, &*failed.reason), (JobState::Failed, "attempts_exhausted"));
         let lost = expire(&claim(&once_failed, 3));
-        assert_eq!((lost.state, lost.reason), (JobState::Failed, "crashes_exhausted"));
+        assert_eq!((lost.state, &*lost.reason), (JobState::Failed, "crashes_exhausted"));
     }
 
     #[test]

@@ -2,7 +2,8 @@
 
 use std::time::Duration;
 
-use crate::clock::{Entropy, Timestamp};
+use super::LeaseToken;
+use crate::clock::Timestamp;
 
 /// How often and when a job is tried again.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -24,16 +25,22 @@ impl Default for RetryPolicy {
     }
 }
 
-/// A random number for one wait, drawn by the store.
+/// A random number for the wait after one lease. It comes from the lease's token, which is random, so that nothing else has to
+/// be drawn and every store finds the same wait.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Draw(pub u64);
 
 impl Draw {
-    /// A new one.
-    pub fn new(entropy: &dyn Entropy) -> Self {
+    /// The one of a lease.
+    pub fn of(token: LeaseToken) -> Self {
         let mut bytes = [0; 8];
-        entropy.fill(&mut bytes);
-        Self(u64::from_be_bytes(bytes))
+        bytes.copy_from_slice(&token.0[8..16]);
+        let place = u64::from(u16::from_be_bytes([token.0[16], token.0[17]]));
+        // SplitMix64: neighbours in one claim get waits that have nothing to do with each other.
+        let mixed = u64::from_be_bytes(bytes).wrapping_add((place + 1).wrapping_mul(0x9E37_79B9_7F4A_7C15));
+        let mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+        let mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
+        Self(mixed ^ (mixed >> 31))
     }
 
     /// From nothing to `most`, both included.
@@ -97,6 +104,13 @@ mod tests {
         assert_eq!(POLICY.wait(3, Draw(0)), Duration::ZERO);
         assert_eq!(POLICY.wait(3, Draw(u64::MAX / 2)).as_secs(), 20);
         assert_eq!(POLICY.wait(3, Draw(u64::MAX / 4 * 3)).as_secs(), 30);
+    }
+
+    #[test]
+    fn neighbours_in_a_claim_wait_differently() {
+        let draws: std::collections::BTreeSet<u64> =
+            (0..1_000).map(|place| Draw::of(LeaseToken::new([3; 16], place)).0 >> 52).collect();
+        assert!(draws.len() > 800, "{}", draws.len());
     }
 
     #[test]

@@ -5,18 +5,24 @@
 
 mod accept;
 mod checkpoint;
+mod claim;
 mod connection;
 mod copy;
 mod create;
+mod end;
 mod error;
 mod file;
 pub mod filesystem;
 mod find_events;
 mod identities;
+mod job_row;
 mod jobs;
 mod migrate;
+mod ops;
+mod order;
 mod preview;
 mod reader;
+mod recover;
 mod row;
 mod rows;
 mod slot;
@@ -29,11 +35,13 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
-use cola_ia_core::clock::{Clock, Entropy, SystemClock, SystemEntropy};
+use cola_ia_core::clock::{Clock, Entropy, SystemClock, SystemEntropy, Timestamp};
 use cola_ia_core::event::Source;
-use cola_ia_core::intake::Intake;
+use cola_ia_core::intake::{EventNumber, Intake};
+use cola_ia_core::job::{LeaseToken, RetryPolicy};
 use cola_ia_core::store::{
-    Accepted, ErrorKind, EventHistory, JobFilter, JobPage, OpId, PageRequest, Preview, Store, StoreError,
+    Accepted, Claim, ClaimRequest, End, Ended, ErrorKind, EventHistory, JobFilter, JobPage, LeaseLost, OpId, Order,
+    OrderRefused, PageRequest, Preview, Recovered, Store, StoreError,
 };
 use rusqlite::Connection;
 
@@ -199,6 +207,14 @@ impl SqliteStore {
     }
 }
 
+impl SqliteStore {
+    fn writer(&self) -> Result<&Writer, StoreError> {
+        self.writer.as_ref().ok_or_else(|| {
+            error::at(&self.path, ErrorKind::Invalid, "store_not_writable").with("cause", "opened for views")
+        })
+    }
+}
+
 /// Settles what only SQLite can tell: waits for a take-over that is under way, and rolls back one that was killed.
 fn settled(path: &Path, mut found: Found, wait: &Wait) -> Result<Found, StoreError> {
     while found == Found::Claimed {
@@ -247,12 +263,8 @@ fn refuse_network(path: &Path, options: &Options) -> Result<(), StoreError> {
 #[async_trait]
 impl Store for SqliteStore {
     async fn accept(&self, op: OpId, batch: Arc<Vec<Intake>>) -> Result<Accepted, StoreError> {
-        let Some(writer) = &self.writer else {
-            let cause = "opened for views";
-            return Err(error::at(&self.path, ErrorKind::Invalid, "store_not_writable").with("cause", cause));
-        };
         let prepared = Prepared::new(batch, self.slots)?;
-        writer.call(prepared.len(), move |scope| accept::accept(scope, op, &prepared)).await
+        self.writer()?.call(prepared.len(), move |scope| accept::accept(scope, op, &prepared)).await
     }
 
     async fn preview(&self, batch: Arc<Vec<Intake>>) -> Result<Vec<Preview>, StoreError> {
@@ -265,5 +277,38 @@ impl Store for SqliteStore {
 
     async fn jobs(&self, filter: JobFilter, page: PageRequest) -> Result<JobPage, StoreError> {
         self.reader.call(move |sight| jobs::jobs(sight, &filter, page)).await
+    }
+
+    async fn claim(&self, op: OpId, request: ClaimRequest) -> Result<Claim, StoreError> {
+        let weight = request.limit as usize;
+        self.writer()?.call(weight, move |scope| claim::claim(scope, op, &request)).await
+    }
+
+    async fn extend(
+        &self,
+        leases: Vec<LeaseToken>,
+        length: Duration,
+    ) -> Result<Vec<Result<Timestamp, LeaseLost>>, StoreError> {
+        end::bounded(leases.len())?;
+        self.writer()?.call(leases.len(), move |scope| end::extend(scope, &leases, length)).await
+    }
+
+    async fn end(&self, ends: Arc<Vec<End>>, policy: RetryPolicy) -> Result<Vec<Result<Ended, LeaseLost>>, StoreError> {
+        end::bounded(ends.len())?;
+        self.writer()?.call(ends.len(), move |scope| end::end(scope, &ends, &policy)).await
+    }
+
+    async fn recover(&self, policy: RetryPolicy, limit: u32, dry_run: bool) -> Result<Recovered, StoreError> {
+        let weight = limit as usize;
+        self.writer()?.call(weight, move |scope| recover::recover(scope, &policy, limit, dry_run)).await
+    }
+
+    async fn order(
+        &self,
+        op: OpId,
+        order: Order,
+        jobs: Vec<EventNumber>,
+    ) -> Result<Vec<Result<Ended, OrderRefused>>, StoreError> {
+        self.writer()?.call(jobs.len(), move |scope| order::order(scope, op, order, &jobs)).await
     }
 }

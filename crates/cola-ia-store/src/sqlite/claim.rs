@@ -1,0 +1,144 @@
+//! Leasing jobs that are due.
+
+use cola_ia_core::clock::Timestamp;
+use cola_ia_core::job::{Job, LeaseToken};
+use cola_ia_core::store::{Claim, ClaimRequest, LEASES_MAX, Leased, OpId, StoreError, WORKER_NAME_MAX_BYTES, fitting};
+use rusqlite::{Connection, OptionalExtension as _, Row, params};
+
+use super::job_row::{self, JobRow};
+use super::row;
+use super::writer::Scope;
+
+/// Texts of one answer: a claim takes no more jobs once it has so many bytes.
+const ANSWER_MAX_BYTES: usize = 16 * 1024 * 1024;
+
+/// See [`Store::claim`](cola_ia_core::store::Store::claim).
+pub(super) fn claim(scope: &Scope<'_>, op: OpId, request: &ClaimRequest) -> Result<Claim, StoreError> {
+    let at = scope.clock.now();
+    let connection = scope.connection;
+    let claimed = || -> rusqlite::Result<Claim> {
+        if let Some(leases) = claimed_before(connection, op)? {
+            return Ok(Claim { at, leases, next_due: None });
+        }
+        let sources = sources(connection, request)?;
+        let limit = (request.limit as usize).clamp(1, LEASES_MAX);
+        let mut leases = Vec::new();
+        let mut bytes = 0;
+        for (place, event) in (0..).zip(due(connection, &sources, at, limit)?) {
+            let leased = lease(connection, event, at, LeaseToken::new(op.0, place), request)?;
+            bytes += leased.text.len();
+            leases.push(leased);
+            if bytes > ANSWER_MAX_BYTES {
+                break;
+            }
+        }
+        let next_due = if leases.is_empty() { next_due(connection, &sources)? } else { None };
+        Ok(Claim { at, leases, next_due })
+    };
+    claimed().map_err(|cause| scope.error(&cause))
+}
+
+/// What this claim gave, as far as its leases still hold; `None`: it gave nothing.
+fn claimed_before(connection: &Connection, op: OpId) -> rusqlite::Result<Option<Vec<Leased>>> {
+    let (first, last) = (LeaseToken::new(op.0, 0), LeaseToken::new(op.0, u16::MAX));
+    let gave: bool = connection
+        .prepare_cached("SELECT EXISTS (SELECT 1 FROM attempts WHERE lease BETWEEN ?1 AND ?2)")?
+        .query_row(params![first.0, last.0], |row| row.get(0))?;
+    if !gave {
+        return Ok(None);
+    }
+    let sql = format!(
+        "SELECT {}, e.text, a.lease, j.lease_until, a.number
+         FROM attempts a JOIN jobs j ON j.event = a.event AND j.lease = a.lease
+         LEFT JOIN events e ON e.seq = j.event LEFT JOIN sources s ON s.source = e.source
+         WHERE a.lease BETWEEN ?1 AND ?2 ORDER BY a.lease",
+        row::JOB_COLUMNS,
+    );
+    connection
+        .prepare_cached(&sql)?
+        .query_map(params![first.0, last.0], |row| {
+            let column = row::JOB_COLUMNS_LEN;
+            Ok(Leased {
+                token: LeaseToken(row.get(column + 1)?),
+                until: row::time(row, column + 2)?,
+                attempt: row.get(column + 3)?,
+                text: text(row, column)?,
+                job: row::job(row)?,
+            })
+        })?
+        .collect::<rusqlite::Result<_>>()
+        .map(Some)
+}
+
+fn text(row: &Row<'_>, column: usize) -> rusqlite::Result<String> {
+    row.get::<_, Option<String>>(column).map(Option::unwrap_or_default)
+}
+
+fn sources(connection: &Connection, request: &ClaimRequest) -> rusqlite::Result<Vec<i64>> {
+    match &request.source {
+        Some(source) => Ok(connection
+            .prepare_cached("SELECT source FROM sources WHERE name = ?1")?
+            .query_row([source.as_str()], |row| row.get(0))
+            .optional()?
+            .into_iter()
+            .collect()),
+        None => connection.prepare_cached("SELECT source FROM sources")?.query_map([], |row| row.get(0))?.collect(),
+    }
+}
+
+/// The events of the jobs that have been due longest. Each source has its stretch of the index, in the order in which they
+/// are due.
+fn due(connection: &Connection, sources: &[i64], now: Timestamp, limit: usize) -> rusqlite::Result<Vec<i64>> {
+    let mut select = connection.prepare_cached(
+        "SELECT due_at, event FROM jobs WHERE state = 'pending' AND source = ?1 AND due_at <= ?2
+         ORDER BY due_at, event LIMIT ?3",
+    )?;
+    let mut due: Vec<(i64, i64)> = Vec::new();
+    for source in sources {
+        let rows = select.query_map((source, now.as_micros(), limit as i64), |row| Ok((row.get(0)?, row.get(1)?)))?;
+        for row in rows {
+            due.push(row?);
+        }
+    }
+    due.sort_unstable();
+    due.truncate(limit);
+    Ok(due.into_iter().map(|(_, event)| event).collect())
+}
+
+fn next_due(connection: &Connection, sources: &[i64]) -> rusqlite::Result<Option<Timestamp>> {
+    let mut select = connection
+        .prepare_cached("SELECT due_at FROM jobs WHERE state = 'pending' AND source = ?1 ORDER BY due_at LIMIT 1")?;
+    let mut next: Option<Timestamp> = None;
+    for source in sources {
+        let due = select.query_row([source], |row| row.get(0)).optional()?.map(Timestamp::from_micros);
+        next = next.into_iter().chain(due).min();
+    }
+    Ok(next)
+}
+
+fn lease(
+    connection: &Connection,
+    event: i64,
+    at: Timestamp,
+    token: LeaseToken,
+    request: &ClaimRequest,
+) -> rusqlite::Result<Leased> {
+    let JobRow { job, leases } = JobRow::read(connection, event)?;
+    let job: Job = job
+        .claim(at, token, request.lease)
+        .map_err(|_| row::unexpected("job", "due in the index, and not in its row"))?;
+    let until = job.lease.map_or(at, |lease| lease.until);
+    let attempt = leases + 1;
+    let worker = fitting(&request.worker, WORKER_NAME_MAX_BYTES);
+    job_row::write(connection, event, &JobRow { job: job.clone(), leases: attempt }, &worker, at)?;
+    connection
+        .prepare_cached(
+            "INSERT INTO attempts (event, run, number, lease, worker, started_at) VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
+        )?
+        .execute(params![event, job.run, attempt, token.0, worker, at.as_micros()])?;
+    let sql = format!("SELECT {}, e.text FROM {} WHERE j.event = ?1", row::JOB_COLUMNS, row::JOB_TABLES);
+    let (summary, text) = connection
+        .prepare_cached(&sql)?
+        .query_row([event], |row| Ok((row::job(row)?, text(row, row::JOB_COLUMNS_LEN)?)))?;
+    Ok(Leased { token, until, attempt, job: summary, text })
+}

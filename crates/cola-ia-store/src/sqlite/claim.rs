@@ -25,9 +25,9 @@ pub(super) fn claim(scope: &Scope<'_>, op: OpId, request: &ClaimRequest) -> Resu
         let mut leases = Vec::new();
         let mut bytes = 0;
         for (place, event) in (0..).zip(due(connection, &sources, at, limit)?) {
-            let leased = lease(connection, event, at, LeaseToken::new(op.0, place), request)?;
-            bytes += leased.text.len();
-            leases.push(leased);
+            let given = lease(connection, event, at, LeaseToken::new(op.0, place), request)?;
+            bytes += given.text.len();
+            leases.push(given);
             if bytes > ANSWER_MAX_BYTES {
                 break;
             }

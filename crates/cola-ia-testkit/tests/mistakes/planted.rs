@@ -626,8 +626,9 @@ impl Store for Wrong {
         let mut answers = self.model.extend(leases, length).await?;
         for answer in &mut answers {
             match (self.mistake, &answer) {
-                (Mistake::SaysTheAskedEndOfALease, Ok(_)) => *answer = Ok(self.clock.now().after(length)),
-                (Mistake::LetsLostLeasesGoOn, Err(_)) => *answer = Ok(self.clock.now().after(length)),
+                (Mistake::SaysTheAskedEndOfALease, Ok(_)) | (Mistake::LetsLostLeasesGoOn, Err(_)) => {
+                    *answer = Ok(self.clock.now().after(length));
+                }
                 (Mistake::NamesNoNewerAttempt, Err(_)) => *answer = Err(LeaseLost { superseded_by: None }),
                 _ => {}
             }

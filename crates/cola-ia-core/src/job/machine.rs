@@ -156,6 +156,18 @@ pub enum Ending {
     Released,
 }
 
+impl Ending {
+    /// How the attempt that says so ends.
+    pub const fn outcome(self) -> Outcome {
+        match self {
+            Self::Done => Outcome::Done,
+            Self::Failed { setback: Setback::TimedOut, .. } => Outcome::TimedOut,
+            Self::Failed { .. } => Outcome::Error,
+            Self::Later { .. } | Self::Released => Outcome::Released,
+        }
+    }
+}
+
 /// Why a move was not made. Nothing changed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Denied {
@@ -237,23 +249,23 @@ impl Job {
         draw: Draw,
     ) -> Result<(Self, Outcome), Denied> {
         self.held_by(token)?;
-        Ok(match ending {
-            Ending::Done => (self.rest(JobState::Done, ""), Outcome::Done),
+        let job = match ending {
+            Ending::Done => self.rest(JobState::Done, ""),
             Ending::Failed { setback, not_before } => {
                 let failures = self.attempts.saturating_sub(self.crashes);
-                let outcome = if setback == Setback::TimedOut { Outcome::TimedOut } else { Outcome::Error };
                 if setback == Setback::Permanent {
-                    (self.rest(JobState::Failed, PERMANENT), outcome)
+                    self.rest(JobState::Failed, PERMANENT)
                 } else if failures >= policy.max_attempts {
-                    (self.rest(JobState::Failed, ATTEMPTS_EXHAUSTED), outcome)
+                    self.rest(JobState::Failed, ATTEMPTS_EXHAUSTED)
                 } else {
                     let wait = now.after(policy.wait(failures, draw));
-                    (self.again(not_before.map_or(wait, |told| told.max(wait))), outcome)
+                    self.again(not_before.map_or(wait, |told| told.max(wait)))
                 }
             }
-            Ending::Later { not_before } => (self.uncounted().again(not_before.max(now)), Outcome::Released),
-            Ending::Released => (self.uncounted().again(now), Outcome::Released),
-        })
+            Ending::Later { not_before } => self.uncounted().again(not_before.max(now)),
+            Ending::Released => self.uncounted().again(now),
+        };
+        Ok((job, ending.outcome()))
     }
 
     /// Ends a lease that ran out: its worker is lost.

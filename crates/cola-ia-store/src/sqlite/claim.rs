@@ -1,12 +1,13 @@
 //! Leasing jobs that are due.
 
 use cola_ia_core::clock::Timestamp;
-use cola_ia_core::job::{Job, LeaseToken};
+use cola_ia_core::job::{JobState, LeaseToken};
 use cola_ia_core::store::{Claim, ClaimRequest, LEASES_MAX, Leased, OpId, StoreError, WORKER_NAME_MAX_BYTES, fitting};
 use rusqlite::{Connection, OptionalExtension as _, Row, params};
 
-use super::job_row::{self, JobRow};
+use super::job_row::{self, JobRow, Moved};
 use super::row;
+use super::rows::Rows;
 use super::writer::Scope;
 
 /// Texts of one answer: a claim takes no more jobs once it has so many bytes.
@@ -22,18 +23,11 @@ pub(super) fn claim(scope: &Scope<'_>, op: OpId, request: &ClaimRequest) -> Resu
         }
         let sources = sources(connection, request)?;
         let limit = (request.limit as usize).clamp(1, LEASES_MAX);
-        let mut leases = Vec::new();
-        let mut bytes = 0;
-        for (place, event) in (0..).zip(due(connection, &sources, at, limit)?) {
-            let given = lease(connection, event, at, LeaseToken::new(op.0, place), request)?;
-            bytes += given.text.len();
-            leases.push(given);
-            if bytes > ANSWER_MAX_BYTES {
-                break;
-            }
+        let due = due(connection, &sources, at, limit)?;
+        if due.is_empty() {
+            return Ok(Claim { at, leases: Vec::new(), next_due: next_due(connection, &sources)? });
         }
-        let next_due = if leases.is_empty() { next_due(connection, &sources)? } else { None };
-        Ok(Claim { at, leases, next_due })
+        Ok(Claim { at, leases: lease(connection, op, &due, at, request)?, next_due: None })
     };
     claimed().map_err(|cause| scope.error(&cause))
 }
@@ -116,29 +110,75 @@ fn next_due(connection: &Connection, sources: &[i64]) -> rusqlite::Result<Option
     Ok(next)
 }
 
+/// Leases these jobs, or as many of them as fit an answer.
 fn lease(
     connection: &Connection,
-    event: i64,
+    op: OpId,
+    due: &[i64],
     at: Timestamp,
-    token: LeaseToken,
     request: &ClaimRequest,
-) -> rusqlite::Result<Leased> {
-    let JobRow { job, leases } = JobRow::read(connection, event)?;
-    let job: Job = job
-        .claim(at, token, request.lease)
-        .map_err(|_| row::unexpected("job", "due in the index, and not in its row"))?;
-    let until = job.lease.map_or(at, |lease| lease.until);
-    let attempt = leases + 1;
+) -> rusqlite::Result<Vec<Leased>> {
     let worker = fitting(&request.worker, WORKER_NAME_MAX_BYTES);
-    job_row::write(connection, event, &JobRow { job: job.clone(), leases: attempt }, &worker, at)?;
-    connection
-        .prepare_cached(
-            "INSERT INTO attempts (event, run, number, lease, worker, started_at) VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
-        )?
-        .execute(params![event, job.run, attempt, token.0, worker, at.as_micros()])?;
-    let sql = format!("SELECT {}, e.text FROM {} WHERE j.event = ?1", row::JOB_COLUMNS, row::JOB_TABLES);
-    let (summary, text) = connection
-        .prepare_cached(&sql)?
-        .query_row([event], |row| Ok((row::job(row)?, text(row, row::JOB_COLUMNS_LEN)?)))?;
-    Ok(Leased { token, until, attempt, job: summary, text })
+    let mut bytes = 0;
+    let mut given: Vec<Leased> = Vec::with_capacity(due.len());
+    let mut moved: Vec<Moved<'_>> = Vec::with_capacity(due.len());
+    let columns = row::JOB_COLUMNS_LEN;
+    let head = format!(
+        "SELECT {}, e.text, {} FROM {} WHERE j.event IN (VALUES ",
+        row::JOB_COLUMNS,
+        job_row::COLUMNS,
+        row::JOB_TABLES
+    );
+    let mut select = Rows::new(connection, &head, "(?)", ")")?;
+    for chunk in due.chunks(Rows::MANY) {
+        if bytes > ANSWER_MAX_BYTES {
+            break;
+        }
+        // In whatever order they come.
+        let mut read: Vec<Option<(JobRow, cola_ia_core::store::JobSummary, String)>> = vec![None; chunk.len()];
+        select.query(
+            chunk,
+            |row, event| row.bind(*event),
+            |row| {
+                let job = JobRow::of(row, columns + 1)?;
+                if let Some(place) = chunk.iter().position(|event| *event == job.event) {
+                    read[place] = Some((job, row::job(row)?, text(row, columns)?));
+                }
+                Ok(())
+            },
+        )?;
+        for (event, read) in chunk.iter().zip(read) {
+            let Some((JobRow { event, job, leases }, mut summary, text)) = read else {
+                return Err(row::unexpected("job of a missing event", &event.to_string()));
+            };
+            if bytes > ANSWER_MAX_BYTES {
+                break;
+            }
+            bytes += text.len();
+            let token = LeaseToken::new(op.0, given.len() as u16);
+            let job = job
+                .claim(at, token, request.lease)
+                .map_err(|_| row::unexpected("job", "due in the index, and not in its row"))?;
+            let until = job.lease.map_or(at, |lease| lease.until);
+            summary.state = JobState::Running;
+            summary.reason = String::new();
+            summary.attempts = job.attempts;
+            summary.due_at = None;
+            let attempt = leases + 1;
+            moved.push(Moved { to: JobRow { event, job, leases: attempt }, worker: &worker, report: None });
+            given.push(Leased { token, until, attempt, job: summary, text });
+        }
+    }
+    job_row::write(connection, &moved, at)?;
+    let head = "INSERT OR FAIL INTO attempts (event, run, number, lease, worker, started_at) VALUES ";
+    let mut insert = Rows::new(connection, head, "(?, ?, ?, ?, ?, ?)", "")?;
+    insert.execute(&given, |row, leased| {
+        row.bind(leased.job.event.0)?;
+        row.bind(leased.job.run)?;
+        row.bind(leased.attempt)?;
+        row.bind(leased.token.0)?;
+        row.bind(&*worker)?;
+        row.bind(at.as_micros())
+    })?;
+    Ok(given)
 }

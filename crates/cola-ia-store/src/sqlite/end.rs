@@ -1,17 +1,16 @@
 //! What holders of leases say: longer, and the ends.
 
+use std::collections::{HashMap, HashSet};
 use std::time::Duration;
 
 use cola_ia_core::clock::Timestamp;
-use cola_ia_core::job::{Draw, Ending, JobState, LeaseToken, Outcome, RetryPolicy, Setback};
-use cola_ia_core::store::{
-    ERROR_CLASS_MAX_BYTES, ERROR_MAX_BYTES, End, Ended, ErrorKind, LEASES_MAX, LeaseLost, RESOURCE_ID_MAX_BYTES,
-    RESULT_MAX_BYTES, Report, StoreError, fitting, last_bytes,
-};
-use rusqlite::{Connection, OptionalExtension as _, params};
+use cola_ia_core::job::{Draw, Ending, JobState, LeaseToken, Outcome, RetryPolicy};
+use cola_ia_core::store::{End, Ended, ErrorKind, LEASES_MAX, LeaseLost, StoreError};
+use rusqlite::Connection;
 
-use super::job_row::{self, JobRow};
+use super::job_row::{self, EndedAttempt, JobRow, Moved};
 use super::row;
+use super::rows::Rows;
 use super::writer::Scope;
 
 /// Refuses a call about more leases than one transaction takes.
@@ -29,21 +28,22 @@ pub(super) fn extend(
     length: Duration,
 ) -> Result<Vec<Result<Timestamp, LeaseLost>>, StoreError> {
     let at = scope.clock.now();
-    let one = |token: &LeaseToken| -> rusqlite::Result<Result<Timestamp, LeaseLost>> {
-        let Some(attempt) = Attempt::find(scope.connection, *token)? else {
-            return Ok(Err(LeaseLost { superseded_by: None }));
+    let connection = scope.connection;
+    let extended = || -> rusqlite::Result<Vec<Result<Timestamp, LeaseLost>>> {
+        let attempts = attempts(connection, leases.iter().copied())?;
+        let one = |token: &LeaseToken| -> rusqlite::Result<Result<Timestamp, LeaseLost>> {
+            let Some(attempt) = attempts.get(token) else { return Ok(Err(UNKNOWN)) };
+            let Some(lease) = attempt.job.job.extend(at, *token, length).ok().and_then(|job| job.lease) else {
+                return attempt.late(connection, "extend").map(Err);
+            };
+            connection
+                .prepare_cached("UPDATE jobs SET lease_until = ?2 WHERE event = ?1")?
+                .execute((attempt.job.event, lease.until.as_micros()))?;
+            Ok(Ok(lease.until))
         };
-        let JobRow { job, leases } = JobRow::read(scope.connection, attempt.event)?;
-        let Some(lease) = job.extend(at, *token, length).ok().and_then(|job| job.lease) else {
-            return attempt.late(scope.connection, "extend", leases).map(Err);
-        };
-        scope
-            .connection
-            .prepare_cached("UPDATE jobs SET lease_until = ?2 WHERE event = ?1")?
-            .execute((attempt.event, lease.until.as_micros()))?;
-        Ok(Ok(lease.until))
+        leases.iter().map(one).collect()
     };
-    leases.iter().map(one).collect::<rusqlite::Result<_>>().map_err(|cause| scope.error(&cause))
+    extended().map_err(|cause| scope.error(&cause))
 }
 
 /// See [`Store::end`](cola_ia_core::store::Store::end).
@@ -53,45 +53,56 @@ pub(super) fn end(
     policy: &RetryPolicy,
 ) -> Result<Vec<Result<Ended, LeaseLost>>, StoreError> {
     let at = scope.clock.now();
-    ends.iter()
-        .map(|end| one(scope.connection, at, end, policy))
-        .collect::<rusqlite::Result<_>>()
-        .map_err(|cause| scope.error(&cause))
+    let ended = || -> rusqlite::Result<Vec<Result<Ended, LeaseLost>>> {
+        let mut answers = Vec::with_capacity(ends.len());
+        // A lease that is named twice is heard twice, the second time with what the first one did.
+        let mut rest = ends;
+        while !rest.is_empty() {
+            let mut named = HashSet::new();
+            let once = rest.iter().take_while(|end| named.insert(end.token)).count();
+            let (now, later) = rest.split_at(once);
+            answers.extend(end_each_once(scope.connection, now, policy, at)?);
+            rest = later;
+        }
+        Ok(answers)
+    };
+    ended().map_err(|cause| scope.error(&cause))
 }
 
-fn one(
+fn end_each_once(
     connection: &Connection,
-    at: Timestamp,
-    end: &End,
+    ends: &[End],
     policy: &RetryPolicy,
-) -> rusqlite::Result<Result<Ended, LeaseLost>> {
-    let Some(attempt) = Attempt::find(connection, end.token)? else {
-        return Ok(Err(LeaseLost { superseded_by: None }));
-    };
-    if let Some((outcome, ended)) = attempt.ended
-        && outcome == outcome_of(end.ending)
-    {
-        return Ok(Ok(ended));
+    at: Timestamp,
+) -> rusqlite::Result<Vec<Result<Ended, LeaseLost>>> {
+    let attempts = attempts(connection, ends.iter().map(|end| end.token))?;
+    let mut answers = Vec::with_capacity(ends.len());
+    let (mut moved, mut over) = (Vec::new(), Vec::new());
+    for End { token, ending, report } in ends {
+        let Some(attempt) = attempts.get(token) else {
+            answers.push(Err(UNKNOWN));
+            continue;
+        };
+        if let Some((outcome, ended)) = attempt.ended
+            && outcome == ending.outcome()
+        {
+            answers.push(Ok(ended));
+            continue;
+        }
+        let JobRow { event, job, leases } = &attempt.job;
+        let Ok((job, outcome)) = job.end(at, *token, *ending, policy, Draw::of(*token)) else {
+            answers.push(Err(attempt.late(connection, word(*ending))?));
+            continue;
+        };
+        let ended = job_row::ended(&job);
+        answers.push(Ok(ended));
+        let to = JobRow { event: *event, job, leases: *leases };
+        moved.push(Moved { to, worker: "", report: Some(report) });
+        over.push(EndedAttempt { token: *token, outcome, ended, report: Some(report) });
     }
-    let JobRow { job, leases } = JobRow::read(connection, attempt.event)?;
-    let moved = job.end(at, end.token, end.ending, policy, Draw::of(end.token));
-    let Ok((job, outcome)) = moved else {
-        return attempt.late(connection, word(end.ending), leases).map(Err);
-    };
-    let ended = job_row::ended(&job);
-    job_row::write(connection, attempt.event, &JobRow { job, leases }, "", at)?;
-    job_row::end_attempt(connection, end.token, outcome, ended, at)?;
-    report(connection, &attempt, &end.report)?;
-    Ok(Ok(ended))
-}
-
-fn outcome_of(ending: Ending) -> Outcome {
-    match ending {
-        Ending::Done => Outcome::Done,
-        Ending::Failed { setback: Setback::TimedOut, .. } => Outcome::TimedOut,
-        Ending::Failed { .. } => Outcome::Error,
-        Ending::Later { .. } | Ending::Released => Outcome::Released,
-    }
+    job_row::write(connection, &moved, at)?;
+    job_row::end_attempts(connection, &over, at)?;
+    Ok(answers)
 }
 
 /// What it tried to say, for the record.
@@ -103,87 +114,62 @@ fn word(ending: Ending) -> &'static str {
     }
 }
 
-/// Keeps what the worker tells of its attempt, and of the job what the job made.
-fn report(connection: &Connection, attempt: &Attempt, report: &Report) -> rusqlite::Result<()> {
-    if *report == Report::default() {
-        return Ok(());
-    }
-    let cut = |text: &Option<String>, max| text.as_deref().map(|text| fitting(text, max));
-    let output = |bytes: &[u8]| (!bytes.is_empty()).then(|| last_bytes(bytes).to_owned());
-    connection
-        .prepare_cached(
-            "UPDATE attempts SET exit_code = ?2, signal = ?3, error_class = ?4, error = ?5, cost_micros = ?6,
-             tokens_in = ?7, tokens_out = ?8, model = ?9, stdout = ?10, stderr = ?11 WHERE attempt = ?1",
-        )?
-        .execute(params![
-            attempt.row,
-            report.exit_code,
-            report.signal,
-            cut(&report.error_class, ERROR_CLASS_MAX_BYTES),
-            cut(&report.error, ERROR_MAX_BYTES),
-            report.cost_micros,
-            report.tokens_in,
-            report.tokens_out,
-            cut(&report.model, ERROR_CLASS_MAX_BYTES),
-            output(&report.stdout),
-            output(&report.stderr),
-        ])?;
-    if report.resource_id.is_some() || report.result.is_some() {
-        connection
-            .prepare_cached(
-                "UPDATE jobs SET resource_id = coalesce(?2, resource_id), result = coalesce(?3, result)
-                 WHERE event = ?1",
-            )?
-            .execute(params![
-                attempt.event,
-                cut(&report.resource_id, RESOURCE_ID_MAX_BYTES),
-                cut(&report.result, RESULT_MAX_BYTES)
-            ])?;
-    }
-    Ok(())
-}
+/// The answer to a lease that nobody gave.
+const UNKNOWN: LeaseLost = LeaseLost { superseded_by: None };
 
-/// The attempt that a lease belongs to.
+/// The attempt that a lease belongs to, and its job.
 struct Attempt {
     row: i64,
-    event: i64,
     run: u32,
     number: u32,
     ended: Option<(Outcome, Ended)>,
+    job: JobRow,
+}
+
+/// The attempts of leases; what nobody gave is missing.
+fn attempts(
+    connection: &Connection,
+    tokens: impl ExactSizeIterator<Item = LeaseToken>,
+) -> rusqlite::Result<HashMap<LeaseToken, Attempt>> {
+    let tokens: Vec<LeaseToken> = tokens.collect();
+    let mut found = HashMap::with_capacity(tokens.len());
+    let head = format!(
+        "SELECT a.lease, a.attempt, a.run, a.number, a.outcome, a.to_state, a.to_due, {}
+         FROM attempts a LEFT JOIN jobs j ON j.event = a.event WHERE a.lease IN (VALUES ",
+        job_row::COLUMNS
+    );
+    let mut select = Rows::new(connection, &head, "(?)", ")")?;
+    select.query(
+        &tokens,
+        |row, token| row.bind(token.0),
+        |row| {
+            let (outcome, state): (Option<String>, Option<String>) = (row.get(4)?, row.get(5)?);
+            let ended = match (outcome.as_deref(), state.as_deref()) {
+                (Some(outcome), Some(state)) => Some((
+                    Outcome::from_word(outcome).ok_or_else(|| row::unexpected("outcome", outcome))?,
+                    Ended {
+                        state: JobState::from_word(state).ok_or_else(|| row::unexpected("state", state))?,
+                        due_at: row::maybe_time(row, 6)?,
+                    },
+                )),
+                _ => None,
+            };
+            let job = JobRow::of(row, 7)?;
+            let attempt = Attempt { row: row.get(1)?, run: row.get(2)?, number: row.get(3)?, ended, job };
+            found.insert(LeaseToken(row.get(0)?), attempt);
+            Ok(())
+        },
+    )?;
+    Ok(found)
 }
 
 impl Attempt {
-    fn find(connection: &Connection, token: LeaseToken) -> rusqlite::Result<Option<Self>> {
-        connection
-            .prepare_cached(
-                "SELECT attempt, event, run, number, outcome, to_state, to_due FROM attempts WHERE lease = ?1",
-            )?
-            .query_row([token.0], |row| {
-                let (outcome, state): (Option<String>, Option<String>) = (row.get(4)?, row.get(5)?);
-                let ended = match (outcome.as_deref(), state.as_deref()) {
-                    (Some(outcome), Some(state)) => Some((
-                        Outcome::from_word(outcome).ok_or_else(|| row::unexpected("outcome", outcome))?,
-                        Ended {
-                            state: JobState::from_word(state).ok_or_else(|| row::unexpected("state", state))?,
-                            due_at: row::maybe_time(row, 6)?,
-                        },
-                    )),
-                    _ => None,
-                };
-                Ok(Self { row: row.get(0)?, event: row.get(1)?, run: row.get(2)?, number: row.get(3)?, ended })
-            })
-            .optional()
-    }
-
-    /// Records that it spoke when its lease was lost. The first time counts, with what it wanted.
-    fn late(&self, connection: &Connection, said: &str, newest: u32) -> rusqlite::Result<LeaseLost> {
+    /// Records that it spoke when its lease was lost. The first word counts, and any word more than a heartbeat.
+    fn late(&self, connection: &Connection, said: &str) -> rusqlite::Result<LeaseLost> {
         connection
             .prepare_cached("UPDATE attempts SET late = ?2 WHERE attempt = ?1 AND (late IS NULL OR late = 'extend')")?
             .execute((self.row, said))?;
-        let run: u32 = connection
-            .prepare_cached("SELECT run FROM jobs WHERE event = ?1")?
-            .query_row([self.event], |row| row.get(0))?;
-        let superseded = run == self.run && newest != self.number;
-        Ok(LeaseLost { superseded_by: superseded.then_some(newest) })
+        let superseded = self.job.job.run == self.run && self.job.leases != self.number;
+        Ok(LeaseLost { superseded_by: superseded.then_some(self.job.leases) })
     }
 }

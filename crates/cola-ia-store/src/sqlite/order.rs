@@ -5,7 +5,7 @@ use cola_ia_core::intake::EventNumber;
 use cola_ia_core::job::{Denied, JobState, Outcome};
 use cola_ia_core::store::{Ended, ErrorKind, LEASES_MAX, OpId, Order, OrderRefused, StoreError};
 
-use super::job_row::{self, JobRow};
+use super::job_row::{self, EndedAttempt, JobRow, Moved};
 use super::ops;
 use super::writer::Scope;
 
@@ -21,7 +21,7 @@ pub(super) fn order(
     }
     let at = scope.clock.now();
     let one = |event: &EventNumber| -> rusqlite::Result<Result<Ended, OrderRefused>> {
-        let Some(JobRow { job, leases }) = JobRow::find(scope.connection, event.0)? else {
+        let Some(JobRow { job, leases, .. }) = JobRow::find(scope.connection, event.0)? else {
             return Ok(Err(OrderRefused::Missing));
         };
         let moved = match order {
@@ -36,9 +36,11 @@ pub(super) fn order(
         };
         let ended = job_row::ended(&moved);
         let leases = if moved.run == job.run { leases } else { 0 };
-        job_row::write(scope.connection, event.0, &JobRow { job: moved, leases }, "", at)?;
+        let to = JobRow { event: event.0, job: moved, leases };
+        job_row::write(scope.connection, &[Moved { to, worker: "", report: None }], at)?;
         if let Some(lease) = job.lease {
-            job_row::end_attempt(scope.connection, lease.token, Outcome::LeaseLost, ended, at)?;
+            let over = EndedAttempt { token: lease.token, outcome: Outcome::LeaseLost, ended, report: None };
+            job_row::end_attempts(scope.connection, &[over], at)?;
         }
         Ok(Ok(ended))
     };

@@ -4,7 +4,7 @@ use cola_ia_core::intake::EventNumber;
 use cola_ia_core::job::{Draw, Outcome, RetryPolicy};
 use cola_ia_core::store::{LEASES_MAX, Recovered, StoreError};
 
-use super::job_row::{self, JobRow};
+use super::job_row::{self, EndedAttempt, JobRow, Moved};
 use super::writer::Scope;
 
 /// See [`Store::recover`](cola_ia_core::store::Store::recover).
@@ -29,17 +29,19 @@ pub(super) fn recover(
             .collect::<rusqlite::Result<_>>()?;
         let more = expired.len() > limit;
         expired.truncate(limit);
-        let mut jobs = Vec::with_capacity(expired.len());
+        let (mut jobs, mut moved, mut over) = (Vec::with_capacity(expired.len()), Vec::new(), Vec::new());
         for event in expired {
-            let JobRow { job, leases } = JobRow::read(scope.connection, event)?;
+            let Some(JobRow { job, leases, .. }) = JobRow::find(scope.connection, event)? else { continue };
             let Some(lease) = job.lease else { continue };
             let Ok(job) = job.expire(at, policy, Draw::of(lease.token)) else { continue };
             let ended = job_row::ended(&job);
-            if !dry_run {
-                job_row::write(scope.connection, event, &JobRow { job, leases }, "", at)?;
-                job_row::end_attempt(scope.connection, lease.token, Outcome::Crashed, ended, at)?;
-            }
             jobs.push((EventNumber(event), ended));
+            moved.push(Moved { to: JobRow { event, job, leases }, worker: "", report: None });
+            over.push(EndedAttempt { token: lease.token, outcome: Outcome::Crashed, ended, report: None });
+        }
+        if !dry_run {
+            job_row::write(scope.connection, &moved, at)?;
+            job_row::end_attempts(scope.connection, &over, at)?;
         }
         Ok(Recovered { jobs, more })
     };

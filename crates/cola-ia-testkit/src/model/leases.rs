@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use cola_ia_core::clock::Timestamp;
 use cola_ia_core::intake::EventNumber;
-use cola_ia_core::job::{Denied, Draw, Ending, Job, JobState, LeaseToken, Outcome, RetryPolicy, Setback};
+use cola_ia_core::job::{Denied, Draw, Job, JobState, LeaseToken, Outcome, RetryPolicy};
 use cola_ia_core::store::{
     Claim, ClaimRequest, End, Ended, ErrorKind, LEASES_MAX, LeaseLost, Leased, OpId, Order, OrderRefused, Recovered,
     StoreError,
@@ -53,15 +53,6 @@ impl Event {
         let newest = self.newest();
         let superseded = attempt.run == self.machine.run && newest != attempt.number;
         LeaseLost { superseded_by: superseded.then_some(newest) }
-    }
-}
-
-fn outcome_of(ending: Ending) -> Outcome {
-    match ending {
-        Ending::Done => Outcome::Done,
-        Ending::Failed { setback: Setback::TimedOut, .. } => Outcome::TimedOut,
-        Ending::Failed { .. } => Outcome::Error,
-        Ending::Later { .. } | Ending::Released => Outcome::Released,
     }
 }
 
@@ -130,7 +121,7 @@ impl Memory {
         let mut one = |end: &End| {
             let (event, attempt) = self.by_token(end.token).ok_or(LeaseLost { superseded_by: None })?;
             if let Some((outcome, ended)) = attempt.ended
-                && outcome == outcome_of(end.ending)
+                && outcome == end.ending.outcome()
             {
                 return Ok(ended);
             }

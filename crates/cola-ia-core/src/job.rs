@@ -1,6 +1,6 @@
 //! What a job can be, and how it moves.
 //!
-//! The moves are pure functions of what a job is and what happened; every store is to make them by this code.
+//! The moves are pure functions of what a job is and what happened; every store makes them by this code.
 
 mod machine;
 mod retry;

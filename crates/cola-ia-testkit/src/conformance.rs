@@ -17,6 +17,7 @@ mod histories;
 mod identity;
 mod jobs;
 mod lists;
+mod leases;
 mod ops;
 mod previews;
 mod pruning;
@@ -37,7 +38,7 @@ pub struct Case {
 
 /// All cases, in an order in which the first failure is likely the cause of the others.
 pub fn cases() -> impl Iterator<Item = &'static Case> {
-    let areas: [&'static [Case]; 18] = [
+    let areas: [&'static [Case]; 19] = [
         verdicts::CASES,
         histories::CASES,
         identity::CASES,
@@ -53,6 +54,7 @@ pub fn cases() -> impl Iterator<Item = &'static Case> {
         decisions::CASES,
         pruning::CASES,
         erasing::CASES,
+        leases::CASES,
         reopening::CASES,
         restored::CASES,
         concurrency::CASES,

@@ -4,23 +4,25 @@
 //! takes the plainest: delivery numbers are 1, 2, 3 without gaps. It keeps everything for ever and is no use beyond tests.
 
 mod keeping;
+mod leases;
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard};
+use std::time::Duration;
 
 use async_trait::async_trait;
 use cola_ia_core::clock::{Clock, Entropy as _, Timestamp};
 use cola_ia_core::event::{Delivery, Fingerprint, Source};
 use cola_ia_core::filter::Filter;
 use cola_ia_core::intake::{DeliveryNumber, EventNumber, Intake};
-use cola_ia_core::job::JobState;
+use cola_ia_core::job::{Job, JobState, LeaseToken, RetryPolicy};
 use cola_ia_core::limits::BATCH_MAX_EVENTS;
 use cola_ia_core::store::{
-    Accepted, AttemptView, ConflictSummary, ConflictView, Cursor, DeliverySummary, DeliveryView, EraseRequest, Erased,
-    ErrorKind, EventHistory, ExportCursor, ExportPage, FollowFrom, Followed, HISTORY_MAX, ImportBatch, Imported,
-    JobPage, JobSummary, ListRequest, OpId, Page, PageRequest, Preview, PruneRequest, Pruned, PrunedDeliveries,
-    Receipt, ResolveRequest, Resolved, Restored, RestoredMark, RevisionView, Stats, Store, StoreError, Texts,
-    erased_id,
+    Accepted, AttemptView, Claim, ClaimRequest, ConflictSummary, ConflictView, Cursor, DeliverySummary, DeliveryView,
+    End, Ended, EraseRequest, Erased, ErrorKind, EventHistory, ExportCursor, ExportPage, FollowFrom, Followed,
+    HISTORY_MAX, ImportBatch, Imported, JobPage, JobSummary, LEASES_MAX, LeaseLost, ListRequest, OpId, Order,
+    OrderRefused, Page, PageRequest, Preview, PruneRequest, Pruned, PrunedDeliveries, Receipt, Recovered,
+    ResolveRequest, Resolved, Restored, RestoredMark, RevisionView, Stats, Store, StoreError, Texts, erased_id,
 };
 use cola_ia_core::verdict::Verdict;
 
@@ -132,6 +134,7 @@ enum First {
     Prune(PruneRequest, Pruned),
     Erase(EraseRequest, Option<Erased>),
     Import(Arc<ImportBatch>, Imported),
+    Order(Order, Vec<EventNumber>, Vec<Result<Ended, OrderRefused>>),
 }
 
 #[derive(Debug)]
@@ -139,6 +142,9 @@ struct Event {
     job: JobSummary,
     /// When its job changed last; `None` while the job is as it was born.
     changed_at: Option<Timestamp>,
+    /// What decides the job's moves; `job` says the same to people.
+    machine: Job,
+    attempts: Vec<leases::Attempt>,
     /// The contents that are its own, by number from 1: what entered, then what was accepted.
     revisions: Vec<RevisionView>,
     /// By number, which is the place in this vector from 1.
@@ -271,6 +277,8 @@ impl Event {
         };
         Self {
             job,
+            machine: Job::born(received_at),
+            attempts: Vec::new(),
             changed_at: None,
             revisions: vec![entered],
             conflicts: Vec::new(),
@@ -517,8 +525,46 @@ impl Store for ModelStore {
         }
         Ok(erased)
     }
+
+    async fn claim(&self, op: OpId, request: ClaimRequest) -> Result<Claim, StoreError> {
+        Ok(self.memory.lock().claim(op, &request, self.clock.now()))
+    }
+
+    async fn extend(
+        &self,
+        leases: Vec<LeaseToken>,
+        length: Duration,
+    ) -> Result<Vec<Result<Timestamp, LeaseLost>>, StoreError> {
+        bounded(leases.len())?;
+        Ok(self.memory.lock().extend(&leases, length, self.clock.now()))
+    }
+
+    async fn end(&self, ends: Arc<Vec<End>>, policy: RetryPolicy) -> Result<Vec<Result<Ended, LeaseLost>>, StoreError> {
+        bounded(ends.len())?;
+        Ok(self.memory.lock().end(&ends, &policy, self.clock.now()))
+    }
+
+    async fn recover(&self, policy: RetryPolicy, limit: u32, dry_run: bool) -> Result<Recovered, StoreError> {
+        Ok(self.memory.lock().recover(&policy, limit, dry_run, self.clock.now()))
+    }
+
+    async fn order(
+        &self,
+        op: OpId,
+        order: Order,
+        jobs: Vec<EventNumber>,
+    ) -> Result<Vec<Result<Ended, OrderRefused>>, StoreError> {
+        self.memory.lock().order(op, order, &jobs, self.clock.now())
+    }
 }
 
 fn op_reused() -> StoreError {
     StoreError::new(ErrorKind::Conflict, "op_reused")
+}
+
+fn bounded(count: usize) -> Result<(), StoreError> {
+    if count > LEASES_MAX {
+        return Err(StoreError::new(ErrorKind::Invalid, "too_many_leases"));
+    }
+    Ok(())
 }

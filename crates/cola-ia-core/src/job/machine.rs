@@ -317,11 +317,15 @@ impl Job {
     /// It has not ended.
     pub fn replay(&self, now: Timestamp) -> Result<Self, Denied> {
         match self.state {
-            JobState::Done | JobState::Failed | JobState::Cancelled => {
-                Ok(Self { run: self.run.saturating_add(1), ..Self::born(now) })
-            }
+            JobState::Done | JobState::Failed | JobState::Cancelled => Ok(self.rerun(now)),
             JobState::Pending | JobState::Running | JobState::Held => Err(Denied::State(self.state)),
         }
+    }
+
+    /// A new run, whatever the state. A worker that holds the job has lost its lease.
+    #[must_use]
+    pub fn rerun(&self, now: Timestamp) -> Self {
+        Self { run: self.run.saturating_add(1), ..Self::born(now) }
     }
 
     fn held_by(&self, token: LeaseToken) -> Result<Lease, Denied> {

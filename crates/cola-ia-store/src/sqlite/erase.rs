@@ -160,7 +160,7 @@ fn forget(
         counters::job_goes_to(scope, event, JobState::Cancelled, now)?;
         connection
             .prepare_cached(
-                "UPDATE attempts SET outcome = 'crashed', ended_at = ?2
+                "UPDATE attempts SET outcome = 'crashed', ended_at = ?2, to_state = 'cancelled'
                  WHERE event = ?1 AND lease = (SELECT lease FROM jobs WHERE event = ?1) AND outcome IS NULL",
             )?
             .execute(params![event, now.as_micros()])?;

@@ -16,7 +16,7 @@ use rusqlite::{Connection, OptionalExtension as _, ToSql, params};
 use siphasher::sip::SipHasher13;
 
 use super::accept::source_row;
-use super::claim::{Claim, claim};
+use super::identify::{Identified, identify};
 use super::counters::{Tally, count_gone};
 use super::export::counters;
 use super::identities::Packing;
@@ -374,8 +374,8 @@ impl<'c> Entering<'c> {
                 return Err(Stopped::OutOfOrder);
             }
             let erased = record.is_erased();
-            let claimed = Claim { source, name, id, erased, event: number };
-            if claim(self.connection, self.slots, self.packing, &claimed)? == number {
+            let identified = Identified { source, name, id, erased, event: number };
+            if identify(self.connection, self.slots, self.packing, &identified)? == number {
                 self.an_event_entered = true;
                 self.count(source, Verdict::New, record, 1);
                 let outcome = self.put(record, source)?;

@@ -18,6 +18,7 @@ mod create;
 mod cursor;
 mod deliveries;
 pub mod doctor;
+mod end;
 mod erase;
 mod error;
 mod export;
@@ -26,11 +27,14 @@ pub mod filesystem;
 mod find_events;
 mod home;
 mod identities;
+mod identify;
 mod import;
+mod job_row;
 mod jobs;
 mod locks;
 mod migrate;
 mod ops;
+mod order;
 #[cfg(test)]
 mod plans;
 mod preview;
@@ -38,6 +42,7 @@ mod processes;
 mod prune;
 mod reader;
 mod records;
+mod recover;
 mod resolve;
 mod restore;
 mod restored;
@@ -60,12 +65,13 @@ use async_trait::async_trait;
 use cola_ia_core::clock::{Clock, Entropy, SystemClock, SystemEntropy, Timestamp};
 use cola_ia_core::event::Source;
 use cola_ia_core::filter::Filter;
-use cola_ia_core::intake::Intake;
+use cola_ia_core::intake::{EventNumber, Intake};
+use cola_ia_core::job::{LeaseToken, RetryPolicy};
 use cola_ia_core::store::{
-    Accepted, AttemptView, ConflictSummary, DeliverySummary, EraseRequest, Erased, ErrorKind, EventHistory,
-    ExportCursor, ExportPage, FollowFrom, Followed, ImportBatch, Imported, JobPage, ListRequest, OpId, Page,
-    PageRequest, Preview, PruneRequest, Pruned, ResolveRequest, Resolved, Restored, RestoredMark, Stats, Store,
-    StoreError, Texts,
+    Accepted, AttemptView, Claim, ClaimRequest, ConflictSummary, DeliverySummary, End, Ended, EraseRequest, Erased,
+    ErrorKind, EventHistory, ExportCursor, ExportPage, FollowFrom, Followed, ImportBatch, Imported, JobPage, LeaseLost,
+    ListRequest, OpId, Order, OrderRefused, Page, PageRequest, Preview, PruneRequest, Pruned, Recovered,
+    ResolveRequest, Resolved, Restored, RestoredMark, Stats, Store, StoreError, Texts,
 };
 use rusqlite::Connection;
 
@@ -475,5 +481,38 @@ impl Store for SqliteStore {
             }
             other => Ok(other),
         }
+    }
+
+    async fn claim(&self, op: OpId, request: ClaimRequest) -> Result<Claim, StoreError> {
+        let weight = request.limit as usize;
+        self.writer()?.call(weight, move |scope| claim::claim(scope, op, &request)).await
+    }
+
+    async fn extend(
+        &self,
+        leases: Vec<LeaseToken>,
+        length: Duration,
+    ) -> Result<Vec<Result<Timestamp, LeaseLost>>, StoreError> {
+        end::bounded(leases.len())?;
+        self.writer()?.call(leases.len(), move |scope| end::extend(scope, &leases, length)).await
+    }
+
+    async fn end(&self, ends: Arc<Vec<End>>, policy: RetryPolicy) -> Result<Vec<Result<Ended, LeaseLost>>, StoreError> {
+        end::bounded(ends.len())?;
+        self.writer()?.call(ends.len(), move |scope| end::end(scope, &ends, &policy)).await
+    }
+
+    async fn recover(&self, policy: RetryPolicy, limit: u32, dry_run: bool) -> Result<Recovered, StoreError> {
+        let weight = limit as usize;
+        self.writer()?.call(weight, move |scope| recover::recover(scope, &policy, limit, dry_run)).await
+    }
+
+    async fn order(
+        &self,
+        op: OpId,
+        order: Order,
+        jobs: Vec<EventNumber>,
+    ) -> Result<Vec<Result<Ended, OrderRefused>>, StoreError> {
+        self.writer()?.call(jobs.len(), move |scope| order::order(scope, op, order, &jobs)).await
     }
 }

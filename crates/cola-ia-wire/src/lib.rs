@@ -17,6 +17,7 @@ mod export;
 mod import;
 mod jobs;
 mod keeping;
+mod leases;
 mod lists;
 mod retention;
 mod stats;
@@ -29,6 +30,7 @@ pub use export::{
 pub use import::{ImportKind, ImportTold};
 pub use jobs::{Conflict, Delivery, Event, Job};
 pub use keeping::{Backup, Fact, Finding, Mark, Restore};
+pub use leases::{ErrorExample, ErrorGroup, Lease, LeaseAnswer, OrderAnswer};
 pub use lists::{Attempt, ConflictLine, DeliveryLine, Effect, ErrorLine, FailedAttempt};
 pub use retention::{Decision, Entry, Erasure, PrunedDeliveries, Pruning, Resolution, Revision};
 pub use stats::{JobCounts, LatenessOf, StatsLine};

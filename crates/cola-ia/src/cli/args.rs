@@ -670,13 +670,7 @@ fn read(matches: &ArgMatches) -> Result<Invocation, Problem> {
             flags.settings.extend(os(matches, "lease").map(|value| ("lease", value.to_owned())));
             Command::Extend(ExtendOptions { leases: leases(matches)?, json: matches.get_flag("json") })
         }
-        "complete" => Command::Complete(CompleteOptions {
-            lease: leases(matches)?.pop(),
-            resource_id: text(matches, "resource-id")?.map(str::to_owned),
-            result_text: path(matches, "result-text").map(input),
-            report: read_report(matches)?,
-            json: matches.get_flag("json"),
-        }),
+        "complete" => Command::Complete(read_complete(matches)?),
         "fail" => {
             flags.settings.extend(os(matches, "max-attempts").map(|value| ("max-attempts", value.to_owned())));
             Command::Fail(read_fail(matches)?)
@@ -907,6 +901,20 @@ fn read_report(matches: &ArgMatches) -> Result<ReportOptions, Problem> {
         tokens_in: tokens(matches, "tokens-in")?,
         tokens_out: tokens(matches, "tokens-out")?,
         model: text(matches, "model")?.map(str::to_owned),
+    })
+}
+
+fn read_complete(matches: &ArgMatches) -> Result<CompleteOptions, Problem> {
+    let (result_text, report) = (path(matches, "result-text").map(input), read_report(matches)?);
+    if result_text == Some(Input::Stdin) && report.result == Some(Input::Stdin) {
+        return Err(Problem::usage(Message::new("usage-stdin-twice")));
+    }
+    Ok(CompleteOptions {
+        lease: leases(matches)?.pop(),
+        resource_id: text(matches, "resource-id")?.map(str::to_owned),
+        result_text,
+        report,
+        json: matches.get_flag("json"),
     })
 }
 

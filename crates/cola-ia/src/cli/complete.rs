@@ -6,6 +6,7 @@ use super::add::Input;
 use super::report::{ReportOptions, text_as_result};
 use super::{Exit, Problem, Session, holder};
 use crate::config::Settings;
+use crate::lang::Message;
 
 /// The options of `complete`.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -29,6 +30,9 @@ pub struct CompleteOptions {
 pub fn run(session: &Session, options: &CompleteOptions, settings: &Settings) -> Result<Exit, Problem> {
     let mut report = options.report.over(options.report.file()?);
     if let Some(input) = &options.result_text {
+        if report.result.is_some() {
+            return Err(Problem::usage(Message::new("usage-result-both")));
+        }
         report.result = Some(text_as_result(input)?);
     }
     report.resource_id = options.resource_id.clone().or(report.resource_id);

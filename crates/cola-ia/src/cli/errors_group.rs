@@ -258,8 +258,11 @@ const EXAMPLE_CHARS: usize = 60;
 
 /// What they have in common, and where the newest stands.
 fn what(lang: &Lang, group: &Group) -> String {
+    let code = group.class.as_deref().filter(|_| group.kind == Kind::Intake);
+    let reason = code.map(|code| lang.t(&format!("refusal-{code}"), &[("count", group.count.into())]));
     let parts = [
         group.outcome.as_deref().map(|outcome| lang.outcome(outcome).into_owned()),
+        reason,
         group.class.as_ref().map(|class| format!("[{class}]")),
         group.exit_code.map(|code| format!("exit {code}")),
         group.signal.map(|signal| format!("signal {signal}")),

@@ -109,8 +109,8 @@ pub(super) fn end(
 fn put_off(ending: Ending, ended: Ended) -> Option<Message> {
     match (ending, ended.state, ended.due_at) {
         (Ending::Done | Ending::Released, ..) => None,
-        (_, JobState::Failed, _) => Some(Message::new("fail-for-good")),
-        (_, _, due) => due.map(|due| Message::new("fail-again").with("due", due)),
+        (_, JobState::Failed, _) => Some(Message::new("lease-for-good")),
+        (_, _, due) => due.map(|due| Message::new("lease-again").with("due", due)),
     }
 }
 

@@ -35,10 +35,10 @@ impl ReportOptions {
         ResultFile::read(&read(input)?).map_err(|fault| {
             let message = match fault {
                 ResultFault::TooLong => return too_long(input),
-                ResultFault::NotAnObject => Message::new("result-not-an-object"),
-                ResultFault::Field(name) => Message::new("result-field").with("field", name),
+                ResultFault::NotAnObject => Message::new("report-not-an-object"),
+                ResultFault::Field(name) => Message::new("report-field").with("field", name),
             };
-            Problem::usage(message.with("file", name(input))).hint(Message::new("result-hint"))
+            Problem::usage(message.with("file", name(input))).hint(Message::new("report-hint"))
         })
     }
 
@@ -63,7 +63,7 @@ impl ReportOptions {
 /// # Errors
 /// It cannot be read, is too long, or is no UTF-8.
 pub(super) fn text_as_result(input: &Input) -> Result<String, Problem> {
-    let not_utf8 = |_| Problem::usage(Message::new("result-not-utf8").with("file", name(input)));
+    let not_utf8 = |_| Problem::usage(Message::new("report-not-utf8").with("file", name(input)));
     let text = String::from_utf8(read(input)?).map_err(not_utf8)?;
     let json = serde_json::Value::from(text).to_string();
     if json.len() > RESULT_MAX_BYTES { Err(too_long(input)) } else { Ok(json) }
@@ -81,14 +81,14 @@ fn read(input: &Input) -> Result<Vec<u8>, Problem> {
         Ok(_) if bytes.len() > RESULT_MAX_BYTES => Err(too_long(input)),
         Ok(_) => Ok(bytes),
         Err(cause) => {
-            Err(Problem::failed(Message::new("result-unreadable").with("file", name(input)).caused_by(&cause)))
+            Err(Problem::failed(Message::new("report-unreadable").with("file", name(input)).caused_by(&cause)))
         }
     }
 }
 
 fn too_long(input: &Input) -> Problem {
-    let message = Message::new("result-too-long").with("file", name(input)).number("limit", RESULT_MAX_BYTES as u64);
-    Problem::usage(message).hint(Message::new("result-too-long-hint"))
+    let message = Message::new("report-too-long").with("file", name(input)).number("limit", RESULT_MAX_BYTES as u64);
+    Problem::usage(message).hint(Message::new("report-too-long-hint"))
 }
 
 fn name(input: &Input) -> String {

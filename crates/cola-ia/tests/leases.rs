@@ -6,6 +6,8 @@ mod common;
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
+use std::os::unix::ffi::OsStrExt as _;
+use std::os::unix::fs::PermissionsExt as _;
 use std::process::{Child, Output, Stdio};
 use std::time::{Duration, Instant};
 
@@ -111,7 +113,6 @@ done
 const MODEL: &str = "#!/bin/bash\ntext=$(cat; echo .)\ncase $text in *3*) echo \"no $RANDOM\" >&2; exit 9;; esac\nprintf 'answer to %s' \"${text%.}\"\n";
 
 fn script(place: &Place, name: &str, text: &str) {
-    use std::os::unix::fs::PermissionsExt as _;
     place.write(name, text);
     std::fs::set_permissions(place.path(name), std::fs::Permissions::from_mode(0o700)).unwrap();
 }
@@ -142,7 +143,6 @@ fn a_shell_script_alone_is_a_worker() {
     let grouped = json(&ok(&place, &["errors", "--group", "--json"]));
     assert_eq!(grouped.len(), 1, "{grouped:?}");
     assert_eq!((&grouped[0]["count"], &grouped[0]["shape"]), (&4.into(), &"no #".into()));
-    use std::os::unix::fs::PermissionsExt as _;
     assert_eq!(std::fs::metadata(place.path("text.txt")).unwrap().permissions().mode() & 0o777, 0o600);
 }
 
@@ -436,10 +436,10 @@ fn lost_workers_are_recovered_and_counted_apart() {
 /// Whatever a program said last: the failure is recorded.
 #[test]
 fn any_last_words_are_recorded() {
-    use std::os::unix::ffi::OsStrExt as _;
     let place = place();
     add(&place, &["a"]);
-    let words: [&[u8]; 6] = [b"--- end of it", b"-1", b"--json", b"", b"caf\xe9", &[b'x'; 100_000]];
+    let long = vec![b'x'; 100_000];
+    let words: [&[u8]; 6] = [b"--- end of it", b"-1", b"--json", b"", b"caf\xe9", &long];
     for words in words {
         let lease = claim(&place, &[]);
         let mut fail = place.command(&["fail", &lease, "--max-attempts", "1000", "--error"]);

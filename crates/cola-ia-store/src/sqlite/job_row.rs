@@ -26,8 +26,7 @@ pub(super) struct JobRow {
 }
 
 /// The columns of [`JobRow::of`], of `jobs j`.
-pub(super) const COLUMNS: &str =
-    "j.event, j.state, j.run, j.attempts, j.crashes, j.due_at, j.lease, j.lease_until, j.reason, j.leases, \
+pub(super) const COLUMNS: &str = "j.event, j.state, j.run, j.attempts, j.crashes, j.due_at, j.lease, j.lease_until, j.reason, j.leases, \
      j.source";
 
 impl JobRow {
@@ -152,6 +151,24 @@ fn cut(text: Option<&str>, max_bytes: usize) -> Option<String> {
 
 fn output(bytes: &[u8]) -> Option<&[u8]> {
     (!bytes.is_empty()).then(|| last_bytes(bytes))
+}
+
+/// Moves a job otherwise than its worker says. One that holds it has lost its lease, and its attempt ends so.
+pub(super) fn put(
+    scope: &Scope<'_>,
+    row: &JobRow,
+    job: Job,
+    outcome: Outcome,
+    at: Timestamp,
+) -> rusqlite::Result<Ended> {
+    let ended = ended(&job);
+    let leases = if job.run == row.job.run { row.leases } else { 0 };
+    let to = JobRow { event: row.event, source: row.source, job, leases };
+    write(scope, &[Moved { from: row.job.state, to, worker: "", report: None }], at)?;
+    if let Some(lease) = row.job.lease {
+        end_attempts(scope.connection, &[EndedAttempt { token: lease.token, outcome, ended, report: None }], at)?;
+    }
+    Ok(ended)
 }
 
 /// What is answered of a job that moved.

@@ -240,8 +240,16 @@ fn no_verb_about_leases_scans_a_table_that_grows() {
     {
         assert!(heard.iter().any(|sql| sql.contains(of)), "{of} was not heard: {heard:#?}");
     }
-    let wrong: Vec<(&String, Vec<String>)> =
-        heard.into_iter().map(|sql| (sql, faults(&connection, sql))).filter(|(_, faults)| !faults.is_empty()).collect();
+    // Recovery sorts the jobs that run, which are as many as workers have in hand: an index of the ends of leases would be
+    // written three times a job.
+    let is_recovery = |sql: &str| sql.contains("state = 'running'") && sql.contains("lease_until <= ?1");
+    assert_eq!(heard.iter().filter(|sql| is_recovery(sql)).count(), 1, "{heard:#?}");
+    let wrong: Vec<(&String, Vec<String>)> = heard
+        .into_iter()
+        .filter(|sql| !is_recovery(sql))
+        .map(|sql| (sql, faults(&connection, sql)))
+        .filter(|(_, faults)| !faults.is_empty())
+        .collect();
     assert!(wrong.is_empty(), "{wrong:#?}");
 }
 

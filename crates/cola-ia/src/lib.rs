@@ -8,3 +8,4 @@ pub mod intake;
 pub mod lang;
 pub mod print;
 pub mod store;
+pub mod worker;

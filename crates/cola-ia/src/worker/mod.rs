@@ -1,0 +1,3 @@
+//! Workers: what runs a command for each job.
+
+pub mod child;

@@ -5,6 +5,8 @@
 
 pub mod age;
 pub mod clock;
+pub mod cost;
+pub mod error_shape;
 pub mod event;
 pub mod filter;
 pub mod intake;

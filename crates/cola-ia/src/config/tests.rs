@@ -44,6 +44,8 @@ fn defaults_are_what_the_documents_say() {
     assert_eq!(settings.max_line_bytes, LINE_MAX_BYTES_DEFAULT);
     assert_eq!(settings.lock_wait, Duration::from_mins(1));
     assert!(!settings.allow_network_filesystem);
+    assert_eq!(settings.lease, Duration::from_mins(1));
+    assert_eq!(settings.retry, RetryPolicy::default());
     assert!(settings.resolved.iter().all(|one| one.origin == Origin::Default));
     assert!(settings.warnings.is_empty() && settings.file.is_none());
 }

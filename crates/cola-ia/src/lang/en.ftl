@@ -538,13 +538,15 @@ fault-source = “{ $value }” is not the name of a source
 fault-source-hint = a source is 1 to 64 characters of a–z, 0–9, “.”, “_” and “-”, and starts with a letter or a digit
 fault-not-bytes = “{ $value }” is not a size
 fault-not-bytes-hint = write bytes, or a number with its unit: 65536, 64KiB, 8MiB, 1GiB, 10MB
+fault-count-bounds = “{ $value }” is no whole number from { $min } to { $max }
 fault-bytes-bounds = { $value } is out of bounds: at least { $min }, at most { $max }
 fault-not-duration = “{ $value }” is not a length of time
-fault-not-duration-hint = write a number with its unit: 500ms, 60s, 5m, 1h
+fault-not-duration-hint = write a number with its unit: 500ms, 60s, 5m, 1h, 7d
 fault-not-age = “{ $value }” is not an age
 fault-not-age-hint = write a whole number with its unit: 90d, 12w, 36h, 15m, 0s; a setting also takes “never”
 fault-duration-bounds = { $value } is out of bounds: at least { $min }, at most { $max }
 fault-type-bool = expected true or false, found a value of type { $value }
+fault-type-count = expected a whole number, found a value of type { $value }
 fault-type-bytes = expected a size such as 65536 or "64KiB", found a value of type { $value }
 fault-type-duration = expected a length of time such as "60s", found a value of type { $value }
 fault-type-age = expected an age such as "90d", or "never", found a value of type { $value }
@@ -575,6 +577,13 @@ setting-max-line-bytes =
 setting-lock-wait = How long to wait while another process writes to the store (ms, s, m, h). At most 24h.
 setting-allow-network-filesystem =
     Open a store on a network filesystem all the same. Locks are not reliable there and the store can be damaged: use it only if one single machine has it mounted.
+setting-lease =
+    How long a job stays with its worker while nothing is heard of it (ms, s, m, h, d): from then on it counts as lost, and another one takes the job up. 1s to 7 days.
+setting-max-attempts = Attempts that may fail before a job is “failed” and waits for a person. 1 to 1000.
+setting-max-crashes = Attempts that may be lost with their worker before a job is “failed”: one that brings its workers down must not do so for ever. 1 to 1000.
+setting-retry-first =
+    The longest wait after the first failure. It doubles with each further one; the wait itself is drawn at random up to it, so that jobs that failed together do not come back together.
+setting-retry-max = The longest wait after any failure.
 
 setting-retention-deliveries =
     “cola-ia prune” removes deliveries that only repeated a known event once they are older than this, and keeps their count (s, m, h, d, w; or never). Never before 7 days.

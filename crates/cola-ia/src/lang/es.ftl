@@ -546,13 +546,15 @@ fault-source = «{ $value }» no es el nombre de un origen
 fault-source-hint = un origen tiene de 1 a 64 caracteres de a–z, 0–9, «.», «_» y «-», y empieza con letra o cifra
 fault-not-bytes = «{ $value }» no es un tamaño
 fault-not-bytes-hint = escribe bytes, o un número con su unidad: 65536, 64KiB, 8MiB, 1GiB, 10MB
+fault-count-bounds = «{ $value }» no es un número entero de { $min } a { $max }
 fault-bytes-bounds = { $value } está fuera de los límites: como mínimo { $min }, como máximo { $max }
 fault-not-duration = «{ $value }» no es una duración
-fault-not-duration-hint = escribe un número con su unidad: 500ms, 60s, 5m, 1h
+fault-not-duration-hint = escribe un número con su unidad: 500ms, 60s, 5m, 1h, 7d
 fault-not-age = «{ $value }» no es una edad
 fault-not-age-hint = escribe un número entero con su unidad: 90d, 12w, 36h, 15m, 0s; en un ajuste también vale «never» (nunca)
 fault-duration-bounds = { $value } está fuera de los límites: como mínimo { $min }, como máximo { $max }
 fault-type-bool = se esperaba true o false y hay un valor de tipo { $value }
+fault-type-count = se esperaba un número entero y hay un valor de tipo { $value }
 fault-type-bytes = se esperaba un tamaño como 65536 o "64KiB" y hay un valor de tipo { $value }
 fault-type-duration = se esperaba una duración como "60s" y hay un valor de tipo { $value }
 fault-type-age = se esperaba una edad como "90d", o "never", y hay un valor de tipo { $value }
@@ -583,6 +585,13 @@ setting-max-line-bytes =
 setting-lock-wait = Cuánto esperar mientras otro proceso escribe en el almacén (ms, s, m, h). Como máximo, 24h.
 setting-allow-network-filesystem =
     Abrir de todos modos un almacén que está en un sistema de archivos de red. Allí los bloqueos no son fiables y el almacén puede dañarse: úsalo solo si lo monta una única máquina.
+setting-lease =
+    Cuánto se queda un trabajo con su trabajador sin que se sepa nada de él (ms, s, m, h, d): después se da por perdido y otro toma el trabajo. De 1s a 7 días.
+setting-max-attempts = Intentos que pueden fallar antes de que el trabajo quede «fallido» a la espera de una persona. De 1 a 1000.
+setting-max-crashes = Intentos que pueden perderse con su trabajador antes de que el trabajo quede «fallido»: el que tumba a quien lo hace no debe hacerlo sin fin. De 1 a 1000.
+setting-retry-first =
+    La espera más larga tras el primer fallo. Se dobla con cada fallo más; la espera misma se sortea hasta ese tope, para que los que fallaron juntos no vuelvan juntos.
+setting-retry-max = La espera más larga tras cualquier fallo.
 
 setting-retention-deliveries =
     «cola-ia prune» quita las entregas que solo repitieron un evento conocido cuando son más viejas que esto, y guarda su cuenta (s, m, h, d, w; o never, nunca). Jamás antes de 7 días.

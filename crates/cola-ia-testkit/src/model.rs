@@ -15,14 +15,14 @@ use cola_ia_core::clock::{Clock, Entropy as _, Timestamp};
 use cola_ia_core::event::{Delivery, Fingerprint, Source};
 use cola_ia_core::filter::Filter;
 use cola_ia_core::intake::{DeliveryNumber, EventNumber, Intake};
-use cola_ia_core::job::{Job, JobState, LeaseToken, RetryPolicy};
+use cola_ia_core::job::{Job, JobState, Lease, LeaseToken, RetryPolicy};
 use cola_ia_core::limits::BATCH_MAX_EVENTS;
 use cola_ia_core::store::{
-    Accepted, AttemptView, Claim, ClaimRequest, ConflictSummary, ConflictView, Cursor, DeliverySummary, DeliveryView,
-    End, Ended, EraseRequest, Erased, ErrorKind, EventHistory, ExportCursor, ExportPage, FollowFrom, Followed,
-    HISTORY_MAX, ImportBatch, Imported, JobPage, JobSummary, LEASES_MAX, LeaseLost, ListRequest, OpId, Order,
-    OrderRefused, Page, PageRequest, Preview, PruneRequest, Pruned, PrunedDeliveries, Receipt, Recovered,
-    ResolveRequest, Resolved, Restored, RestoredMark, RevisionView, Stats, Store, StoreError, Texts, erased_id,
+    Accepted, AttemptView, Claim, ClaimRequest, ConflictSummary, ConflictView, DeliverySummary, DeliveryView, End,
+    Ended, EraseRequest, Erased, ErrorKind, EventHistory, ExportCursor, ExportPage, FollowFrom, Followed, HISTORY_MAX,
+    ImportBatch, Imported, JobPage, JobSummary, LEASES_MAX, LeaseLost, ListRequest, OpId, Order, OrderRefused, Page,
+    PageRequest, Preview, PruneRequest, Pruned, PrunedDeliveries, Receipt, Recovered, ResolveRequest, Resolved,
+    Restored, RestoredMark, RevisionView, Stats, Store, StoreError, Texts, erased_id,
 };
 use cola_ia_core::verdict::Verdict;
 
@@ -83,9 +83,15 @@ impl Place for ModelMemory {
         let mut memory = self.lock();
         let number = event;
         let event = memory.by_number(event).ok_or("no such event")?;
-        event.job.state = state;
-        event.job.due_at = (state == JobState::Pending).then_some(at);
-        event.changed_at = Some(at);
+        let token = LeaseToken::new([7; 16], number.0 as u16);
+        let lease = Lease { token, until: at.after(Duration::from_hours(1)) };
+        let job = Job {
+            state,
+            due_at: (state == JobState::Pending).then_some(at),
+            lease: (state == JobState::Running).then_some(lease),
+            ..event.machine.clone()
+        };
+        event.moves_to(job, at);
         memory.write_down(number);
         Ok(())
     }
@@ -145,6 +151,11 @@ struct Event {
     /// What decides the job's moves; `job` says the same to people.
     machine: Job,
     attempts: Vec<leases::Attempt>,
+    /// Leases of its run.
+    leases: u32,
+    /// Who holds it.
+    worker: Option<String>,
+    result: Option<String>,
     /// The contents that are its own, by number from 1: what entered, then what was accepted.
     revisions: Vec<RevisionView>,
     /// By number, which is the place in this vector from 1.
@@ -162,20 +173,6 @@ struct Conflict {
 }
 
 impl Memory {
-    /// Jobs that are running wait again and have their attempt back; answers how many.
-    fn void_leases(&mut self, now: Timestamp) -> u64 {
-        let mut voided = 0;
-        for event in self.events.values_mut().filter(|event| event.job.state == JobState::Running) {
-            event.job.state = JobState::Pending;
-            event.job.due_at = Some(now);
-            event.job.attempts = event.job.attempts.saturating_sub(1);
-            event.changed_at = Some(now);
-            self.book.write_down(event);
-            voided += 1;
-        }
-        voided
-    }
-
     fn take(&mut self, member: &Intake, received_at: Timestamp) -> Receipt {
         let receipt = self.judge(member, received_at);
         self.log.push(lists::summary(member, &receipt, received_at));
@@ -279,6 +276,9 @@ impl Event {
             job,
             machine: Job::born(received_at),
             attempts: Vec::new(),
+            leases: 0,
+            worker: None,
+            result: None,
             changed_at: None,
             revisions: vec![entered],
             conflicts: Vec::new(),
@@ -346,8 +346,8 @@ impl Event {
         EventHistory {
             job: self.job.clone(),
             changed_at: self.changed_at,
-            worker: None,
-            lease_until: None,
+            worker: self.worker.clone(),
+            lease_until: self.machine.lease.map(|lease| lease.until),
             text: newest.text.clone(),
             fingerprint: newest.fingerprint,
             revision: newest.number,
@@ -356,7 +356,7 @@ impl Event {
             pruned: self.pruned,
             conflicts: self.conflicts.iter().take(HISTORY_MAX).map(|conflict| conflict.view.clone()).collect(),
             deliveries: self.later.iter().rev().take(HISTORY_MAX).cloned().collect(),
-            attempts: Vec::new(),
+            attempts: self.attempt_views(),
             effects: Vec::new(),
         }
     }
@@ -465,14 +465,8 @@ impl Store for ModelStore {
         self.memory.lock().conflicts(&filter, &request, texts)
     }
 
-    async fn attempts(&self, _filter: Filter, request: ListRequest) -> Result<Page<AttemptView>, StoreError> {
-        if let Some(Cursor(after)) = request.after
-            && after.parse::<i64>().is_err()
-        {
-            return Err(StoreError::new(ErrorKind::Invalid, "cursor_unknown").with("cursor", after));
-        }
-        // No verb makes an attempt yet.
-        Ok(Page { items: Vec::new(), next: None })
+    async fn attempts(&self, filter: Filter, request: ListRequest) -> Result<Page<AttemptView>, StoreError> {
+        self.memory.lock().attempts(&filter, &request)
     }
 
     async fn follow(&self, filter: Filter, from: FollowFrom) -> Result<Followed, StoreError> {

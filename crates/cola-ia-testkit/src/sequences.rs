@@ -19,10 +19,10 @@ use cola_ia_core::intake::{DeliveryNumber, EventNumber, Intake, Refusal, Refusal
 use cola_ia_core::job::{Ending, JobState, LeaseToken, RetryPolicy, Setback};
 use cola_ia_core::store::export::{Kind, Record, Value};
 use cola_ia_core::store::{
-    Accepted, Claim, ClaimRequest, ConflictSummary, Cursor, Decision, DeliverySummary, End, Ended, Erased, ErrorKind,
-    EventHistory, FollowFrom, JobPage, JobSummary, LeaseLost, OpId, Order, OrderRefused, PageRequest, Preview,
-    PruneRequest, Pruned, Recovered, Report, ResolveRequest, Resolved, Restored, RestoredMark, Stats, StatsGroup,
-    StoreError, Texts,
+    Accepted, AttemptView, Claim, ClaimRequest, ConflictSummary, Cursor, Decision, DeliverySummary, End, Ended, Erased,
+    ErrorKind, EventHistory, FollowFrom, JobPage, JobSummary, LeaseLost, OpId, Order, OrderRefused, PageRequest,
+    Preview, PruneRequest, Pruned, Recovered, Report, ResolveRequest, Resolved, Restored, RestoredMark, Stats,
+    StatsGroup, StoreError, Texts,
 };
 use cola_ia_core::verdict::Verdict;
 use proptest::collection::vec;
@@ -189,7 +189,16 @@ pub struct Said {
 impl Said {
     fn of(self, token: LeaseToken) -> End {
         let resource_id = self.resource.map(|number| format!("post-{number}"));
-        End { token, ending: self.ending, report: Report { resource_id, ..Report::default() } }
+        let failed = matches!(self.ending, Ending::Failed { .. });
+        let report = Report {
+            resource_id,
+            exit_code: Some(i32::from(failed)),
+            error_class: failed.then(|| "exit_1".to_owned()),
+            error: failed.then(|| "it broke".to_owned()),
+            stderr: if failed { b"it broke\n".to_vec() } else { Vec::new() },
+            ..Report::default()
+        };
+        End { token, ending: self.ending, report }
     }
 }
 
@@ -586,6 +595,7 @@ struct Holdings {
     restored_at: Option<Timestamp>,
     stats: Stats,
     listed: Answer,
+    failed: Vec<AttemptView>,
 }
 
 impl From<StoreError> for Answer {
@@ -830,9 +840,22 @@ impl Side {
             events,
             refusals,
             listed: self.listed(&Filter::default(), 7)?,
+            failed: self.failed()?,
             restored_at: self.scratch.restored_at()?,
             stats,
         })
+    }
+
+    /// All attempts that went wrong.
+    fn failed(&self) -> Result<Vec<AttemptView>, Failure> {
+        let mut attempts = self.scratch.all_attempts(&Filter::default(), 3)?;
+        attempts.iter_mut().for_each(|attempt| self.rename_attempt(attempt));
+        Ok(attempts)
+    }
+
+    fn rename_attempt(&self, attempt: &mut AttemptView) {
+        attempt.event = self.event_place(attempt.event);
+        attempt.id = renamed_id(std::mem::take(&mut attempt.id));
     }
 
     /// All deliveries and all conflicts that the filter lets through.
@@ -938,6 +961,7 @@ impl Side {
         for decision in event.conflicts.iter_mut().flat_map(|conflict| &mut conflict.decisions) {
             decision.entered = decision.entered.map(|event| self.event_place(event));
         }
+        event.attempts.iter_mut().for_each(|attempt| self.rename_attempt(attempt));
         for delivery in &mut event.deliveries {
             delivery.number = DeliveryNumber(self.place(delivery.number.0));
         }

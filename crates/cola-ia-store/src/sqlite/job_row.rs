@@ -153,6 +153,24 @@ fn output(bytes: &[u8]) -> Option<&[u8]> {
     (!bytes.is_empty()).then(|| last_bytes(bytes))
 }
 
+/// Moves a job otherwise than its worker says. One that holds it has lost its lease, and its attempt ends so.
+pub(super) fn put(
+    scope: &Scope<'_>,
+    row: &JobRow,
+    job: Job,
+    outcome: Outcome,
+    at: Timestamp,
+) -> rusqlite::Result<Ended> {
+    let ended = ended(&job);
+    let leases = if job.run == row.job.run { row.leases } else { 0 };
+    let to = JobRow { event: row.event, source: row.source, job, leases };
+    write(scope, &[Moved { from: row.job.state, to, worker: "", report: None }], at)?;
+    if let Some(lease) = row.job.lease {
+        end_attempts(scope.connection, &[EndedAttempt { token: lease.token, outcome, ended, report: None }], at)?;
+    }
+    Ok(ended)
+}
+
 /// What is answered of a job that moved.
 pub(super) fn ended(job: &Job) -> Ended {
     Ended { state: job.state, due_at: job.due_at }

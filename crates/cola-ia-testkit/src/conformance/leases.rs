@@ -4,11 +4,14 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::Duration;
 
+use cola_ia_core::clock::Clock as _;
+use cola_ia_core::filter::Filter;
 use cola_ia_core::intake::EventNumber;
 use cola_ia_core::job::{Ending, JobState, LeaseToken, RetryPolicy, Setback};
 use cola_ia_core::store::{
-    Claim, ClaimRequest, End, Ended, ErrorKind, LEASES_MAX, LeaseLost, Leased, OpId, Order, OrderRefused, Recovered,
-    Report,
+    Claim, ClaimRequest, Decision, ERROR_CLASS_MAX_BYTES, ERROR_MAX_BYTES, End, Ended, ErrorKind, LEASES_MAX,
+    LeaseLost, Leased, OUTPUT_MAX_BYTES, OpId, Order, OrderRefused, PruneRequest, RESOURCE_ID_MAX_BYTES, Recovered,
+    Report, ResolveRequest, WORKER_NAME_MAX_BYTES,
 };
 
 use super::check::{cases, ensure, ensure_eq, refused};
@@ -40,6 +43,12 @@ cases![
     leases_outlive_a_reopening,
     a_call_takes_a_thousand_leases_at_most,
     claimers_that_meet_never_share_a_job,
+    every_attempt_is_on_record_with_what_its_worker_told,
+    what_a_worker_tells_is_cut_to_its_bounds,
+    attempts_that_went_wrong_are_listed,
+    a_worker_gets_the_content_that_was_accepted_last,
+    what_has_no_text_is_not_worked_on_again,
+    counts_of_jobs_follow_their_moves,
 ];
 
 const MINUTE: Duration = Duration::from_mins(1);
@@ -453,5 +462,181 @@ fn claimers_that_meet_never_share_a_job(backend: &dyn Backend) -> Result<(), Fai
     let count = all.len();
     let distinct: BTreeSet<String> = all.into_iter().collect();
     ensure_eq!((count, distinct.len()), (JOBS, JOBS), "jobs taken, different jobs taken");
+    Ok(())
+}
+
+/// An attempt that tells all it can.
+fn told() -> Report {
+    Report {
+        exit_code: Some(3),
+        signal: Some(9),
+        error_class: Some("exit_3".to_owned()),
+        error: Some("it broke \u{1b}[31m ñ".to_owned()),
+        resource_id: Some("post-991".to_owned()),
+        result: Some(r#"{"a":1}"#.to_owned()),
+        cost_micros: Some(1_500),
+        tokens_in: Some(12),
+        tokens_out: Some(34),
+        model: Some("m-1".to_owned()),
+        stdout: b"out \xff".to_vec(),
+        stderr: b"err\n".to_vec(),
+    }
+}
+
+fn tell(scratch: &Scratch, token: LeaseToken, ending: Ending, report: Report) -> Result<(), Failure> {
+    let ends = Arc::new(vec![End { token, ending, report }]);
+    let answers = block_on(scratch.store().end(ends, AT_ONCE))?;
+    ensure!(answers.iter().all(Result::is_ok), "the lease is held, and it is answered {answers:?}");
+    Ok(())
+}
+
+fn every_attempt_is_on_record_with_what_its_worker_told(backend: &dyn Backend) -> Result<(), Failure> {
+    let scratch = with_event(backend)?;
+    let started_at = scratch.clock().now();
+    let first = claim_one(&scratch)?;
+    let running = scratch.find_one("a")?;
+    ensure_eq!(running.worker.as_deref(), Some("ana"), "who holds it");
+    ensure_eq!(running.lease_until, Some(first.until), "until when");
+    ensure_eq!(running.attempts.len(), 1, "attempts while it runs");
+    ensure_eq!(running.attempts[0].outcome, None, "its outcome while it runs");
+    pass(&scratch, Duration::from_secs(7));
+    let ended_at = scratch.clock().now();
+    tell(&scratch, first.token, FAILED, told())?;
+    let second = claim_one(&scratch)?;
+    pass(&scratch, MINUTE);
+    recover(&scratch, 10)?;
+    let late = say(&scratch, second.token, Ending::Done)?;
+    ensure!(late.is_err(), "the lease ran out, and its end is answered {late:?}");
+    let history = scratch.find_one("a")?;
+    ensure_eq!(history.worker, None, "who holds it in the end");
+    ensure_eq!(history.job.resource_id.as_deref(), Some("post-991"), "the job's resource");
+    let [lost, failed] = &history.attempts[..] else {
+        return Err(format!("two attempts are {} on record", history.attempts.len()).into());
+    };
+    ensure_eq!((lost.run, lost.number, lost.outcome.as_deref()), (1, 2, Some("crashed")), "the newest is first");
+    ensure_eq!(lost.late.as_deref(), Some("complete"), "what it said late");
+    ensure_eq!((failed.run, failed.number, failed.outcome.as_deref()), (1, 1, Some("error")), "the first one");
+    ensure_eq!((failed.started_at, failed.ended_at), (started_at, Some(ended_at)), "its times");
+    ensure_eq!(failed.worker, "ana", "its worker");
+    ensure_eq!((failed.exit_code, failed.signal), (Some(3), Some(9)), "how its command ended");
+    ensure_eq!(failed.error_class.as_deref(), Some("exit_3"), "its class");
+    ensure_eq!(failed.error.as_deref(), told().error.as_deref(), "its error");
+    ensure_eq!(
+        (failed.cost_micros, failed.tokens_in, failed.tokens_out),
+        (Some(1_500), Some(12), Some(34)),
+        "its cost"
+    );
+    ensure_eq!(failed.model.as_deref(), Some("m-1"), "its model");
+    ensure_eq!(failed.stdout.as_deref(), Some("out \u{fffd}"), "its output");
+    ensure_eq!(failed.stderr.as_deref(), Some("err\n"), "its error output");
+    ensure_eq!(failed.late, None, "what it said late");
+    Ok(())
+}
+
+fn what_a_worker_tells_is_cut_to_its_bounds(backend: &dyn Backend) -> Result<(), Failure> {
+    let scratch = with_event(backend)?;
+    let long = "ñ\0".repeat(70_000);
+    let request = ClaimRequest { worker: long.clone(), ..request(1) };
+    let leased = block_on(scratch.store().claim(scratch.op(), request))?.leases.remove(0);
+    let report = Report {
+        error_class: Some(long.clone()),
+        error: Some(long.clone()),
+        resource_id: Some(long.clone()),
+        result: Some(long.clone()),
+        model: Some(long.clone()),
+        stdout: long.clone().into_bytes(),
+        stderr: long.clone().into_bytes(),
+        ..Report::default()
+    };
+    tell(&scratch, leased.token, FAILED, report)?;
+    let history = scratch.find_one("a")?;
+    let attempt = &history.attempts[0];
+    // A replaced U+0000 takes three bytes.
+    ensure!(attempt.worker.len() <= 2 * WORKER_NAME_MAX_BYTES, "a worker's name of {} bytes", attempt.worker.len());
+    ensure!(!attempt.worker.contains('\0'), "a worker's name has U+0000");
+    for (what, kept, most) in [
+        ("a class", attempt.error_class.as_deref(), ERROR_CLASS_MAX_BYTES),
+        ("an error", attempt.error.as_deref(), ERROR_MAX_BYTES),
+        ("a resource", history.job.resource_id.as_deref(), RESOURCE_ID_MAX_BYTES),
+        ("a model", attempt.model.as_deref(), ERROR_CLASS_MAX_BYTES),
+    ] {
+        let kept = kept.unwrap_or_default();
+        ensure!(!kept.contains('\0') && kept.replace('\u{2400}', "0").len() <= most, "{what} has {} bytes", kept.len());
+    }
+    ensure_eq!(attempt.stdout.as_ref().map(String::len), Some(OUTPUT_MAX_BYTES), "bytes of an output");
+    Ok(())
+}
+
+fn attempts_that_went_wrong_are_listed(backend: &dyn Backend) -> Result<(), Failure> {
+    let scratch = Scratch::new(backend)?;
+    scratch.accept(vec![event("good", "x"), event_from("web", "bad", "x"), event("lost", "x"), event("back", "x")])?;
+    let leases = claim(&scratch, 4)?.leases;
+    let of = |id: &str| leases.iter().find(|leased| leased.job.id == id).expect("it was claimed").token;
+    end(&scratch, of("good"), Ending::Done)?;
+    end(&scratch, of("back"), Ending::Released)?;
+    tell(&scratch, of("bad"), FAILED, told())?;
+    let failed_at = scratch.clock().now();
+    pass(&scratch, 2 * MINUTE);
+    recover(&scratch, 10)?;
+    let listed = |filter: &Filter| -> Result<Vec<(String, Option<String>)>, Failure> {
+        let attempts = scratch.all_attempts(filter, 1)?;
+        Ok(attempts.into_iter().map(|attempt| (attempt.id, attempt.outcome)).collect())
+    };
+    let bad = ("bad".to_owned(), Some("error".to_owned()));
+    let lost = ("lost".to_owned(), Some("crashed".to_owned()));
+    ensure_eq!(listed(&Filter::default())?, [lost.clone(), bad.clone()], "all");
+    let web = Filter { sources: vec![source("web")], ..Filter::default() };
+    ensure_eq!(listed(&web)?, [bad.clone()], "of one source");
+    let class = Filter { reasons: vec!["exit_3".to_owned()], ..Filter::default() };
+    ensure_eq!(listed(&class)?, [bad], "of one class");
+    let since = Filter { since: Some(failed_at.after(MINUTE)), ..Filter::default() };
+    ensure_eq!(listed(&since)?, [lost], "that ended later");
+    let outputs = scratch.all_attempts(&Filter::default(), 10)?;
+    ensure!(outputs.iter().all(|attempt| attempt.stdout.is_none()), "a list brings outputs along: {outputs:?}");
+    Ok(())
+}
+
+fn a_worker_gets_the_content_that_was_accepted_last(backend: &dyn Backend) -> Result<(), Failure> {
+    let scratch = Scratch::new(backend)?;
+    scratch.accept(vec![event("a", "x"), event("a", "y"), event("a", "z")])?;
+    let number = scratch.find_one("a")?.job.event;
+    for conflict in [2, 1] {
+        let decision = Decision::Accept { run: false };
+        let request = ResolveRequest { event: number, conflicts: vec![conflict], decision, note: None };
+        scratch.resolve_as(scratch.op(), &request)?;
+    }
+    ensure_eq!(claim_one(&scratch)?.text, "y", "the text");
+    Ok(())
+}
+
+fn what_has_no_text_is_not_worked_on_again(backend: &dyn Backend) -> Result<(), Failure> {
+    let scratch = with_event(backend)?;
+    let leased = claim_one(&scratch)?;
+    end(&scratch, leased.token, Ending::Done)?;
+    let number = leased.job.event;
+    pass(&scratch, Duration::from_hours(48));
+    let texts = PruneRequest { texts: Some(Duration::from_hours(24)), deliveries: None, after: None };
+    scratch.prune_as(|| scratch.op(), &texts)?;
+    ensure_eq!(scratch.find_one("a")?.text, None, "its text once pruned");
+    ensure_eq!(order(&scratch, Order::Replay, number)?, Err(OrderRefused::ContentGone), "a replay");
+    ensure_eq!(scratch.find_one("a")?.job.state, JobState::Done, "its state");
+    Ok(())
+}
+
+fn counts_of_jobs_follow_their_moves(backend: &dyn Backend) -> Result<(), Failure> {
+    let scratch = Scratch::new(backend)?;
+    scratch.accept((0..6).map(|n| event(&format!("e{n}"), "x")).collect())?;
+    let leases = claim(&scratch, 5)?.leases;
+    end(&scratch, leases[0].token, Ending::Done)?;
+    end(&scratch, leases[1].token, Ending::Failed { setback: Setback::Permanent, not_before: None })?;
+    end(&scratch, leases[2].token, Ending::Released)?;
+    order(&scratch, Order::Cancel, leases[3].job.event)?.map_err(|refused| format!("{refused:?}"))?;
+    let jobs = scratch.stats(Filter::default())?.total.jobs;
+    let of = |state: JobState| jobs[state as usize];
+    ensure_eq!(
+        [JobState::Pending, JobState::Running, JobState::Done, JobState::Failed, JobState::Cancelled].map(of),
+        [2, 1, 1, 1, 1],
+        "jobs by state"
+    );
     Ok(())
 }

@@ -293,6 +293,17 @@ pub(crate) const TABLE: &[Row] = &[
     found(Mistake::ReopeningEndsLeases, &["leases_outlive_a_reopening"]),
     by_cases_only(Mistake::TakesAnyNumberOfLeases, &["a_call_takes_a_thousand_leases_at_most"]),
     found(Mistake::GivesAJobTwice, &["claimers_that_meet_never_share_a_job"]),
+    found(
+        Mistake::ForgetsWhatWorkersTell,
+        &[
+            "every_attempt_is_on_record_with_what_its_worker_told",
+            "what_a_worker_tells_is_cut_to_its_bounds",
+            "attempts_that_went_wrong_are_listed",
+        ],
+    ),
+    found(Mistake::GivesNoText, &["a_worker_gets_the_content_that_was_accepted_last"]),
+    by_cases_only(Mistake::WorksOnWhatIsGone, &["what_has_no_text_is_not_worked_on_again"]),
+    found(Mistake::CountsRunningAsPending, &["counts_of_jobs_follow_their_moves"]),
     found(Mistake::ForgetsAtReopen, &["everything_survives_a_reopen", "refusals_are_recorded_with_reason_and_place"]),
     found(Mistake::FailsToReopenEmpty, &["an_empty_store_survives_a_reopen"]),
     found(Mistake::SharesOneMemory, &["two_stores_know_nothing_of_each_other"]),

@@ -6,6 +6,12 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use tokio::sync::watch;
+use tokio::time::Instant;
+
+use super::ended::Ended;
+use super::group::{Leader, code_and_signal};
+use super::pump::Pump;
+use super::start::start;
 
 /// How many bytes of each of the command's two outputs are kept: the last ones.
 pub const OUTPUT_MAX_BYTES: usize = 64 * 1024;
@@ -48,6 +54,8 @@ pub enum NotStarted {
     NoInterpreter(Option<PathBuf>),
     /// It may not be executed.
     Denied,
+    /// It is neither a binary of this machine nor a script whose first line names an interpreter.
+    NoFormat,
     /// Arguments and environment together are more than the system takes.
     TooLong,
     /// The stop came first.
@@ -84,11 +92,165 @@ pub struct Exit {
     pub escaped: bool,
 }
 
-/// Runs a command until it has ended.
+/// How long what is left of a group has to end of itself when its leader has (the `tee` of a script that writes a log), if its grace is not shorter.
+const LINGER: Duration = Duration::from_millis(100);
+/// How long it has after that to end when asked, if its grace is not shorter.
+const LEFT_BEHIND: Duration = Duration::from_secs(1);
+/// How long is waited for the end of the outputs when the group is gone: whoever holds them is outside of it.
+const OUTPUT_END: Duration = Duration::from_millis(200);
+/// How long is waited for the end of somebody who was killed; only what hangs in the system or belongs to another user takes that long.
+const KILL_WAIT: Duration = Duration::from_secs(2);
+/// How often is looked whether a group is gone: at first, and at last.
+const LOOK_FIRST: Duration = Duration::from_millis(1);
+const LOOK_LAST: Duration = Duration::from_millis(50);
+
+/// Runs a command until it has ended, and with it every process of its group. Needs a tokio runtime with its drivers on.
+///
+/// What the command leaves behind in its group has a tenth of a second, is asked to end, has another second, and is killed; each wait is as long as the
+/// grace at most. Dropped before it is done, the group is killed at once.
 ///
 /// # Errors
 /// [`NotStarted`]: nothing ran.
-pub async fn run(spec: Spec, stop: watch::Receiver<Stop>) -> Result<Exit, NotStarted> {
-    let _ = (spec, stop);
-    Err(NotStarted::Stopped)
+pub async fn run(spec: Spec, mut stop: watch::Receiver<Stop>) -> Result<Exit, NotStarted> {
+    if *stop.borrow_and_update() != Stop::Run {
+        return Err(NotStarted::Stopped);
+    }
+    let (time_limit, grace) = (spec.time_limit, spec.grace);
+    let (leader, pump) = start(spec)?;
+    let ended = Ended::of(&leader);
+    let until = time_limit.and_then(after);
+    Ok(Run { leader, ended, pump, stop, grace, until, phase: Phase::Working, cause: Cause::Itself }.finish().await)
+}
+
+/// How far the end of a group has come.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Phase {
+    Working,
+    Asked,
+    Killed,
+}
+
+/// A command that runs.
+struct Run {
+    leader: Leader,
+    ended: Ended,
+    pump: Pump,
+    stop: watch::Receiver<Stop>,
+    grace: Duration,
+    /// When the phase is over.
+    until: Option<Instant>,
+    phase: Phase,
+    cause: Cause,
+}
+
+/// What a run waits for.
+enum Event {
+    Ended,
+    Stop(Stop),
+    TimeOver,
+}
+
+impl Run {
+    async fn finish(mut self) -> Exit {
+        let has_ended = self.leader_ends().await;
+        let gone = has_ended && self.others_end().await;
+        // Not reaped where it lives on; then letting go of it sees to that.
+        let (code, signal) = if has_ended { code_and_signal(self.leader.reap()) } else { (None, None) };
+        let emptied = tokio::time::timeout(OUTPUT_END, self.pump.empty()).await.is_ok();
+        let Pump { stdout, stderr, .. } = self.pump;
+        Exit { code, signal, cause: self.cause, stdout: stdout.finish(), stderr: stderr.finish(), escaped: !gone || !emptied }
+    }
+
+    /// Waits for the end of the leader, and brings it about when it is time. Whether it has ended.
+    async fn leader_ends(&mut self) -> bool {
+        loop {
+            let event = async {
+                tokio::select! {
+                    biased;
+                    () = self.ended.wait(&self.leader) => Event::Ended,
+                    () = at(self.until) => Event::TimeOver,
+                    stop = said(&mut self.stop) => Event::Stop(stop),
+                }
+            };
+            match (self.pump.until(event).await, self.phase) {
+                (Event::Ended, _) => return true,
+                // The last to be told may be the first that happened.
+                (Event::TimeOver, _) if self.leader.has_ended() => return true,
+                (Event::TimeOver, Phase::Working) => self.ask(Cause::TimedOut, self.grace),
+                (Event::TimeOver, Phase::Asked) => self.kill(),
+                (Event::TimeOver, Phase::Killed) => return false,
+                (Event::Stop(_), Phase::Killed) | (Event::Stop(Stop::Run), _) => {}
+                (Event::Stop(Stop::Kill), _) => {
+                    self.cause = Cause::Stopped;
+                    self.kill();
+                }
+                (Event::Stop(Stop::Terminate), Phase::Working) => self.ask(Cause::Stopped, self.grace),
+                (Event::Stop(Stop::Terminate), Phase::Asked) => self.cause = Cause::Stopped,
+            }
+        }
+    }
+
+    /// Waits until nobody but the leader is left in the group, and brings it about when it is time. Whether they are gone.
+    async fn others_end(&mut self) -> bool {
+        if self.phase == Phase::Working {
+            self.until = after(self.grace.min(LINGER));
+        }
+        let mut look = LOOK_FIRST;
+        while self.leader.has_others() {
+            if self.until.is_some_and(|until| until <= Instant::now()) {
+                match self.phase {
+                    Phase::Working => self.ask(self.cause, self.grace.min(LEFT_BEHIND)),
+                    Phase::Asked => self.kill(),
+                    Phase::Killed => return false,
+                }
+            }
+            let stop = async {
+                tokio::select! {
+                    stop = said(&mut self.stop) => Some(stop),
+                    () = tokio::time::sleep(look) => None,
+                }
+            };
+            if self.pump.until(stop).await == Some(Stop::Kill) && self.phase != Phase::Killed {
+                self.kill();
+            }
+            look = LOOK_LAST.min(look * 2);
+        }
+        // In any case, since somebody may have been born while we looked; most of the time there is nobody and nothing happens.
+        self.leader.kill();
+        true
+    }
+
+    fn ask(&mut self, cause: Cause, grace: Duration) {
+        self.cause = cause;
+        self.phase = Phase::Asked;
+        self.until = after(grace);
+        self.leader.ask();
+    }
+
+    fn kill(&mut self) {
+        self.phase = Phase::Killed;
+        self.until = after(KILL_WAIT);
+        self.leader.kill();
+    }
+}
+
+/// The instant after `duration`; `None` where there is none that far.
+fn after(duration: Duration) -> Option<Instant> {
+    Instant::now().checked_add(duration)
+}
+
+/// Waits until `instant`, for ever where there is none.
+async fn at(instant: Option<Instant>) {
+    match instant {
+        Some(instant) => tokio::time::sleep_until(instant).await,
+        None => std::future::pending().await,
+    }
+}
+
+/// Waits for the next thing that is said.
+async fn said(stop: &mut watch::Receiver<Stop>) -> Stop {
+    match stop.changed().await {
+        Ok(()) => *stop.borrow_and_update(),
+        Err(_) => std::future::pending().await,
+    }
 }

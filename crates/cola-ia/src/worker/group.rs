@@ -1,0 +1,115 @@
+//! The process group of one command.
+//!
+//! A process that has ended keeps its number until somebody reaps it, and a group keeps its number as long as a process, ended or not, is in it.
+//! So as long as the process that leads the group is not reaped, its number means this group and no other: every signal is sent before [`Leader::reap`],
+//! and to see whether it has ended it is asked without reaping it. Nothing is ever sent to a number that only was ours once.
+
+use std::os::unix::process::ExitStatusExt as _;
+use std::process::{Child, ExitStatus};
+
+use nix::sys::signal::{Signal, killpg};
+use nix::unistd::Pid;
+use rustix::process::{WaitId, WaitIdOptions, waitid};
+
+/// The process that leads a group, not reaped yet. Dropped, it is ended with its group and reaped by a thread.
+#[derive(Debug)]
+pub(super) struct Leader {
+    child: Option<Child>,
+    pid: Pid,
+}
+
+impl Leader {
+    /// `child` was started as the leader of a group of its own.
+    pub(super) fn new(child: Child) -> Self {
+        let pid = Pid::from_raw(child.id().cast_signed());
+        Self { child: Some(child), pid }
+    }
+
+    /// Its number, and the number of its group.
+    pub(super) fn pid(&self) -> Pid {
+        self.pid
+    }
+
+    /// Whether it has ended. It stays unreaped.
+    pub(super) fn has_ended(&self) -> bool {
+        let Some(pid) = rustix::process::Pid::from_raw(self.pid.as_raw()) else { return true };
+        let look = WaitIdOptions::EXITED | WaitIdOptions::NOHANG | WaitIdOptions::NOWAIT;
+        // An error cannot be but for a process that is no child any more.
+        !matches!(waitid(WaitId::Pid(pid), look), Ok(None) | Err(rustix::io::Errno::INTR))
+    }
+
+    /// Asks the whole group to end. Who is stopped is woken to hear it.
+    pub(super) fn ask(&self) {
+        self.signal(Signal::SIGTERM);
+        self.signal(Signal::SIGCONT);
+    }
+
+    /// Ends the whole group, also whoever is stopped or does not listen.
+    pub(super) fn kill(&self) {
+        self.signal(Signal::SIGKILL);
+    }
+
+    fn signal(&self, signal: Signal) {
+        // Nobody there, or none whom we may signal: the waits that follow have a bound.
+        let _ = killpg(self.pid, signal);
+    }
+
+    /// Whether others than the leader live in the group. Those that have ended and that nobody reaped yet do not count; if they are ours to reap
+    /// (orphans come to us where we are the first process of a container) they are reaped.
+    ///
+    /// Who is born while we look may be missed: the answer says whether there is somebody to be patient with, not whether a signal is needed.
+    #[cfg(target_os = "linux")]
+    pub(super) fn has_others(&self) -> bool {
+        let Ok(processes) = std::fs::read_dir("/proc") else { return false };
+        let mut found = false;
+        for process in processes.flatten() {
+            let Some(pid) = process.file_name().to_str().and_then(|name| name.parse().ok()).map(Pid::from_raw) else { continue };
+            if pid != self.pid && nix::unistd::getpgid(Some(pid)) == Ok(self.pid) {
+                found |= lives(pid);
+            }
+        }
+        found
+    }
+
+    /// Whether others than the leader live in the group.
+    #[cfg(not(target_os = "linux"))]
+    pub(super) fn has_others(&self) -> bool {
+        // Elsewhere a process that has ended cannot be signalled, so that only the living answer.
+        killpg(self.pid, None).is_ok()
+    }
+
+    /// Takes the exit status; the number may be anybody's from now on. `None` where another part of this process took it.
+    ///
+    /// It must have ended: this waits.
+    pub(super) fn reap(mut self) -> Option<ExitStatus> {
+        self.child.take()?.wait().ok()
+    }
+}
+
+impl Drop for Leader {
+    fn drop(&mut self) {
+        let Some(mut child) = self.child.take() else { return };
+        self.kill();
+        // It may take its time to die (a file system that does not answer), and nobody is to wait for that.
+        let reaper = std::thread::Builder::new().name("reaper".into()).spawn(move || child.wait());
+        drop(reaper);
+    }
+}
+
+/// Whether a process of the group has not ended.
+#[cfg(target_os = "linux")]
+fn lives(pid: Pid) -> bool {
+    if let Some(pid) = rustix::process::Pid::from_raw(pid.as_raw()) {
+        // Fails for who is no child of ours, and takes only who has ended.
+        let _ = waitid(WaitId::Pid(pid), WaitIdOptions::EXITED | WaitIdOptions::NOHANG);
+    }
+    let Ok(stat) = std::fs::read(format!("/proc/{pid}/stat")) else { return false };
+    // The name before the state is in brackets and may have brackets in it.
+    let state = stat.iter().rposition(|byte| *byte == b')').and_then(|end| stat.get(end + 2));
+    !matches!(state, Some(b'Z' | b'X') | None)
+}
+
+/// Exit code and signal.
+pub(super) fn code_and_signal(status: Option<ExitStatus>) -> (Option<i32>, Option<i32>) {
+    (status.and_then(|status| status.code()), status.and_then(|status| status.signal()))
+}

@@ -106,6 +106,14 @@ impl Fault {
 }
 
 impl Kind {
+    /// Reads the text of a flag that is no setting.
+    ///
+    /// # Errors
+    /// It is not what this kind takes.
+    pub fn parse_flag(self, flag: &str, text: &OsStr) -> Result<Value, Problem> {
+        self.parse_text(text).map_err(|fault| fault.at(flag))
+    }
+
     /// Reads a flag's or a variable's text.
     pub(super) fn parse_text(self, text: &OsStr) -> Result<Value, Fault> {
         if self == Self::Store {

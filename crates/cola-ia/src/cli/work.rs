@@ -87,12 +87,6 @@ impl WorkOptions {
     }
 }
 
-/// Who claims, for people.
-pub(crate) fn worker_name() -> String {
-    let host = nix::unistd::gethostname().unwrap_or_default();
-    format!("{}:{}", host.to_string_lossy(), std::process::id())
-}
-
 /// Characters of what a command said that go on a line.
 const SAID_MAX_CHARS: usize = 300;
 
@@ -259,6 +253,8 @@ pub(crate) fn not_started(program: &OsStr, why: &NotStarted) -> Result<(Message,
             let message = message.with("interpreter", interpreter.as_deref().unwrap_or(Path::new("?")).display());
             Err(Problem::failed(message).hint(Message::new("work-no-interpreter-hint")))
         }
+        NotStarted::NoFormat => Err(Problem::failed(Message::new("work-no-format").with("program", program.display()))
+            .hint(Message::new("work-no-format-hint"))),
         NotStarted::Denied => Ok((Message::new("work-cause-denied"), "it may not be executed".to_owned())),
         NotStarted::TooLong => {
             Ok((Message::new("work-cause-too-long"), "arguments and environment are too long".to_owned()))

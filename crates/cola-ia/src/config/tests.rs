@@ -46,6 +46,7 @@ fn defaults_are_what_the_documents_say() {
     assert!(!settings.allow_network_filesystem);
     assert_eq!(settings.lease, Duration::from_mins(1));
     assert_eq!(settings.retry, RetryPolicy::default());
+    assert_eq!((settings.time_limit, settings.grace), (None, Duration::from_secs(10)));
     assert!(settings.resolved.iter().all(|one| one.origin == Origin::Default));
     assert!(settings.warnings.is_empty() && settings.file.is_none());
 }

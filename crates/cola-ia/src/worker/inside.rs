@@ -17,7 +17,7 @@ use crate::lang::Message;
 
 /// Variables that a worker gives its command.
 pub(super) const SOCKET_VAR: &str = "COLA_IA_SOCKET";
-pub(super) const LEASE_VAR: &str = "COLA_IA_LEASE";
+pub(crate) const LEASE_VAR: &str = "COLA_IA_LEASE";
 /// How long an answer is waited for: a store that is locked can take its time, and a worker that was stopped too.
 const PATIENCE: Duration = Duration::from_mins(2);
 

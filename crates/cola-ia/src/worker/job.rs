@@ -19,7 +19,7 @@ use super::held::Grip;
 use super::inside::{LEASE_VAR, SOCKET_VAR};
 use super::keeper::started;
 use super::outage::{Backoff, can_pass};
-use super::result::{self, Fault, ResultFile};
+use super::result::{self, Fault, LeftResult};
 use super::socket::{JobLine, Socket};
 use super::stop::Stopping;
 use super::verdict::{Facts, Said, judge};
@@ -35,7 +35,7 @@ const NOT_STARTED_LEAST: Duration = Duration::from_secs(1);
 struct Ran {
     exit: Exit,
     said: Option<Said>,
-    file: ResultFile,
+    left: LeftResult,
 }
 
 /// Why there is none.
@@ -62,7 +62,7 @@ pub(super) async fn work_on(worker: Arc<Worker>, leased: Leased, place: OwnedSem
             let facts = Facts {
                 exit: ran.exit,
                 said: ran.said,
-                file: ran.file,
+                left: ran.left,
                 now: SystemClock.now(),
                 policy: &worker.policy,
             };
@@ -97,10 +97,10 @@ async fn run(worker: &Worker, leased: &Leased, grip: &Grip) -> Result<Ran, NotRu
         grace: worker.grace,
     };
     let exit = child::run(spec, grip.stop.clone()).await.map_err(NotRun::Command);
-    let file = result::read(&result_path, SystemClock.now());
+    let left = result::read(&result_path, SystemClock.now());
     // What stays is removed with the folder.
     let _ = std::fs::remove_file(&result_path);
-    Ok(Ran { exit: exit?, said: socket.close(), file })
+    Ok(Ran { exit: exit?, said: socket.close(), left })
 }
 
 /// What the command finds in its environment.
@@ -144,7 +144,7 @@ fn warn(worker: &Worker, leased: &Leased, ran: &Ran) {
     if ran.exit.escaped {
         worker.voice.warn(about("work-escaped"));
     }
-    for fault in &ran.file.faults {
+    if let Some(fault) = &ran.left.fault {
         worker.voice.warn(match fault {
             Fault::NotAnObject(_) => about("work-result-no-object"),
             Fault::TooLong => about("work-result-too-long"),

@@ -43,6 +43,7 @@ use crate::cli::{Exit, Problem, Session};
 use crate::config::Settings;
 use crate::lang::Message;
 use crate::print::id_on_a_line;
+use crate::worker_name::worker_name;
 use claiming::Left;
 use folder::Folder;
 use held::Held;
@@ -169,7 +170,7 @@ pub fn run(session: &Session, options: &WorkOptions, settings: &Settings) -> Res
     let has_bar = speaker.has_bar;
     let worker = Arc::new(Worker {
         how: options.clone(),
-        name: work::worker_name(),
+        name: worker_name(std::process::id()),
         policy: settings.retry,
         lease: settings.lease,
         grace: settings.grace,

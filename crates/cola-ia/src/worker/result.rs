@@ -1,32 +1,25 @@
 //! The file in which a command leaves its result.
 
-use std::collections::BTreeMap;
 use std::fs::OpenOptions;
 use std::io::Read as _;
 use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::Path;
 
 use cola_ia_core::clock::Timestamp;
-use cola_ia_core::cost::cost_micros;
 use cola_ia_core::job::retry_after;
 use cola_ia_core::store::RESULT_MAX_BYTES;
-use serde_json::value::RawValue;
 
-/// What the file says.
+use crate::result_file::{ResultFault, ResultFile};
+
+/// What a command left.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(super) struct ResultFile {
-    pub(super) resource_id: Option<String>,
-    pub(super) cost_micros: Option<i64>,
-    pub(super) tokens_in: Option<i64>,
-    pub(super) tokens_out: Option<i64>,
-    pub(super) model: Option<String>,
+pub(super) struct LeftResult {
+    /// What the file says.
+    pub(super) file: ResultFile,
+    /// Its `retry_after`.
     pub(super) retry_after: Option<Timestamp>,
-    pub(super) error_class: Option<String>,
-    pub(super) error: Option<String>,
-    /// Everything else, a JSON object.
-    pub(super) rest: Option<String>,
     /// What of it could not be used.
-    pub(super) faults: Vec<Fault>,
+    pub(super) fault: Option<Fault>,
 }
 
 /// Why something in the file was not used.
@@ -38,21 +31,20 @@ pub(super) enum Fault {
     TooLong,
     /// The system's reason.
     Unreadable(String),
-    /// A field that has not the value it should have. It is kept with everything else.
-    Field(&'static str),
+    /// A field that has not the value it should have. It is kept with the rest.
+    Field(String),
 }
 
 /// Characters of a file that is no JSON object which are kept.
 const TEXT_MAX_CHARS: usize = 1_000;
 
 /// Reads the file at `path`. One that is missing or empty says nothing.
-pub(super) fn read(path: &Path, now: Timestamp) -> ResultFile {
-    let bytes = match read_bytes(path) {
-        Ok(bytes) => bytes,
-        Err(missing) if missing.kind() == std::io::ErrorKind::NotFound => return ResultFile::default(),
-        Err(error) => return ResultFile::of_fault(Fault::Unreadable(error.to_string())),
-    };
-    parse(&bytes, now)
+pub(super) fn read(path: &Path, now: Timestamp) -> LeftResult {
+    match read_bytes(path) {
+        Ok(bytes) => parse(&bytes, now),
+        Err(missing) if missing.kind() == std::io::ErrorKind::NotFound => LeftResult::default(),
+        Err(error) => LeftResult { fault: Some(Fault::Unreadable(error.to_string())), ..LeftResult::default() },
+    }
 }
 
 fn read_bytes(path: &Path) -> std::io::Result<Vec<u8>> {
@@ -66,75 +58,24 @@ fn read_bytes(path: &Path) -> std::io::Result<Vec<u8>> {
     Ok(bytes)
 }
 
-fn parse(bytes: &[u8], now: Timestamp) -> ResultFile {
-    if bytes.len() > RESULT_MAX_BYTES {
-        return ResultFile::of_fault(Fault::TooLong);
-    }
+fn parse(bytes: &[u8], now: Timestamp) -> LeftResult {
     if bytes.trim_ascii().is_empty() {
-        return ResultFile::default();
+        return LeftResult::default();
     }
-    // Values stay as they were written: no number goes through floating point.
-    let Ok(mut fields) = serde_json::from_slice::<BTreeMap<String, Box<RawValue>>>(bytes) else {
-        let text: String = String::from_utf8_lossy(bytes).trim().chars().take(TEXT_MAX_CHARS).collect();
-        return ResultFile::of_fault(Fault::NotAnObject(text));
-    };
-    let mut faults = Vec::new();
-    let mut take = Taker { fields: &mut fields, faults: &mut faults };
-    let mut result = ResultFile {
-        resource_id: take.field("resource_id", |value| text(value).or_else(|| number(value))),
-        cost_micros: take.field("cost", |value| cost_micros(&text(value).or_else(|| number(value))?)),
-        tokens_in: take.field("tokens_in", count),
-        tokens_out: take.field("tokens_out", count),
-        model: take.field("model", text),
-        retry_after: take.field("retry_after", |value| retry_after(&text(value).or_else(|| number(value))?, now)),
-        error_class: take.field("error_class", text),
-        error: take.field("error", text),
-        ..ResultFile::default()
-    };
-    result.faults = faults;
-    // What was read from JSON can be written as JSON.
-    result.rest = (!fields.is_empty()).then(|| serde_json::to_string(&fields).unwrap_or_default());
-    result
-}
-
-impl ResultFile {
-    fn of_fault(fault: Fault) -> Self {
-        Self { faults: vec![fault], ..Self::default() }
-    }
-}
-
-struct Taker<'a> {
-    fields: &'a mut BTreeMap<String, Box<RawValue>>,
-    faults: &'a mut Vec<Fault>,
-}
-
-impl Taker<'_> {
-    /// The field's value, where it has one; `null` is none. What cannot be read stays.
-    fn field<T>(&mut self, name: &'static str, read: impl FnOnce(&str) -> Option<T>) -> Option<T> {
-        let value = self.fields.remove(name)?;
-        if value.get() == "null" {
-            return None;
+    match ResultFile::read_what_can_be(bytes) {
+        Ok((file, field)) => {
+            let told = file.retry_after.as_deref();
+            let retry_after = told.and_then(|told| retry_after(told, now));
+            let unread = told.is_some() && retry_after.is_none();
+            let field = field.or_else(|| unread.then(|| "retry_after".to_owned()));
+            LeftResult { file, retry_after, fault: field.map(Fault::Field) }
         }
-        let read = read(value.get());
-        if read.is_none() {
-            self.faults.push(Fault::Field(name));
-            self.fields.insert(name.to_owned(), value);
+        Err(ResultFault::TooLong) => LeftResult { fault: Some(Fault::TooLong), ..LeftResult::default() },
+        Err(ResultFault::NotAnObject | ResultFault::Field(_)) => {
+            let text = String::from_utf8_lossy(bytes).trim().chars().take(TEXT_MAX_CHARS).collect();
+            LeftResult { fault: Some(Fault::NotAnObject(text)), ..LeftResult::default() }
         }
-        read
     }
-}
-
-fn text(json: &str) -> Option<String> {
-    serde_json::from_str(json).ok()
-}
-
-/// A number as it is written.
-fn number(json: &str) -> Option<String> {
-    json.starts_with(|first: char| first == '-' || first.is_ascii_digit()).then(|| json.to_owned())
-}
-
-fn count(json: &str) -> Option<i64> {
-    json.parse().ok().filter(|count| *count >= 0)
 }
 
 #[cfg(test)]
@@ -145,71 +86,36 @@ mod tests {
 
     const NOW: Timestamp = Timestamp::from_micros(1_000_000);
 
-    fn of(text: &str) -> ResultFile {
+    fn of(text: &str) -> LeftResult {
         parse(text.as_bytes(), NOW)
     }
 
     #[test]
-    fn every_field_is_taken_and_everything_else_is_kept() {
-        let file = of(r#" {"resource_id":"post-7","cost":0.00000123,"currency":"EUR","tokens_in":12,"tokens_out":0,
-            "model":"m","retry_after":30,"error_class":"busy","error":"later","z":[1.10,{"a":1e400}],"big":12345678901234567890123}"#);
-        let expected = ResultFile {
-            resource_id: Some("post-7".to_owned()),
-            cost_micros: Some(2),
-            tokens_in: Some(12),
-            tokens_out: Some(0),
-            model: Some("m".to_owned()),
-            retry_after: Some(NOW.after(Duration::from_secs(30))),
-            error_class: Some("busy".to_owned()),
-            error: Some("later".to_owned()),
-            rest: Some(r#"{"big":12345678901234567890123,"currency":"EUR","z":[1.10,{"a":1e400}]}"#.to_owned()),
-            faults: Vec::new(),
-        };
-        assert_eq!(file, expected);
+    fn what_can_be_used_is_used() {
+        let left = of(r#" {"resource_id":"post-7","cost":-1,"retry_after":30,"z":1.10} "#);
+        assert_eq!(left.file.resource_id.as_deref(), Some("post-7"));
+        assert_eq!(left.file.rest.as_deref(), Some(r#"{"cost":-1,"z":1.10}"#));
+        assert_eq!(left.retry_after, Some(NOW.after(Duration::from_secs(30))));
+        assert_eq!(left.fault, Some(Fault::Field("cost".to_owned())));
+        assert_eq!(of(r#"{"retry_after":"soon"}"#).fault, Some(Fault::Field("retry_after".to_owned())));
     }
 
     #[test]
     fn nothing_says_nothing() {
         for text in ["", " \n", "{}", r#"{"cost":null}"#] {
-            assert_eq!(of(text), ResultFile::default(), "{text:?}");
+            assert_eq!(of(text), LeftResult::default(), "{text:?}");
         }
         let folder = tempfile::tempdir().unwrap();
-        assert_eq!(read(&folder.path().join("none"), NOW), ResultFile::default());
-    }
-
-    #[test]
-    fn a_cost_is_a_number_or_a_text_and_never_less_than_it_was() {
-        for (cost, micros) in [("0.1", 100_000), ("\"0.1\"", 100_000), ("1.2e-05", 12), ("\"0.0000001\"", 1)] {
-            assert_eq!(of(&format!(r#"{{"cost":{cost}}}"#)).cost_micros, Some(micros), "{cost}");
-        }
-    }
-
-    #[test]
-    fn what_cannot_be_read_is_a_fault_and_kept() {
-        for (field, value) in [
-            ("cost", "-1"),
-            ("cost", "1e30"),
-            ("cost", "true"),
-            ("tokens_in", "-1"),
-            ("tokens_in", "1.5"),
-            ("retry_after", "\"soon\""),
-            ("model", "7"),
-            ("error", "[]"),
-            ("resource_id", "{}"),
-        ] {
-            let json = format!(r#"{{"{field}":{value}}}"#);
-            let file = of(&json);
-            assert_eq!((file.rest, file.faults), (Some(json.clone()), vec![Fault::Field(field)]), "{json}");
-        }
+        assert_eq!(read(&folder.path().join("none"), NOW), LeftResult::default());
     }
 
     #[test]
     fn what_is_no_object_is_kept_as_text() {
         for text in ["null", "[1]", "done!", "{\"a\":1} {}", "{\"a\":"] {
-            assert_eq!(of(text).faults, [Fault::NotAnObject(text.to_owned())]);
+            assert_eq!(of(text).fault, Some(Fault::NotAnObject(text.to_owned())));
         }
         let long = format!("{{\"a\":\"{}\"}}", "x".repeat(RESULT_MAX_BYTES));
-        assert_eq!(of(&long).faults, [Fault::TooLong]);
+        assert_eq!(of(&long).fault, Some(Fault::TooLong));
     }
 
     #[test]
@@ -218,7 +124,7 @@ mod tests {
         let pipe = folder.path().join("pipe");
         nix::unistd::mkfifo(&pipe, nix::sys::stat::Mode::S_IRWXU).unwrap();
         for path in [folder.path(), &pipe, Path::new("/dev/zero")] {
-            assert!(matches!(read(path, NOW).faults.as_slice(), [Fault::Unreadable(_)]), "{}", path.display());
+            assert!(matches!(read(path, NOW).fault, Some(Fault::Unreadable(_))), "{}", path.display());
         }
     }
 }

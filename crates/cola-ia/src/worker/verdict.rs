@@ -8,7 +8,7 @@ use cola_ia_core::store::Report;
 use nix::sys::signal::Signal;
 
 use super::child::{Cause, Exit};
-use super::result::{Fault, ResultFile};
+use super::result::{Fault, LeftResult};
 
 /// The exit codes that mean something: `EX_TEMPFAIL` and `EX_DATAERR` of sysexits.h.
 const LATER: i32 = 75;
@@ -27,7 +27,7 @@ pub(super) struct Said {
 pub(super) struct Facts<'a> {
     pub(super) exit: Exit,
     pub(super) said: Option<Said>,
-    pub(super) file: ResultFile,
+    pub(super) left: LeftResult,
     pub(super) now: Timestamp,
     pub(super) policy: &'a RetryPolicy,
 }
@@ -35,8 +35,8 @@ pub(super) struct Facts<'a> {
 /// What is told to the store. What the command said decides; else the exit code does, also where the worker asked it to end:
 /// 0, 65 and 75 are the command's own words. Where its time was over it is `timed_out` whatever its exit code is.
 pub(super) fn judge(facts: Facts<'_>) -> (Ending, Report) {
-    let Facts { exit, said, file, now, policy } = facts;
-    let error = file.error.clone().or_else(|| fault_text(&file.faults)).or_else(|| last_line(&exit.stderr));
+    let Facts { exit, said, left: LeftResult { file, retry_after, fault }, now, policy } = facts;
+    let error = file.error.clone().or_else(|| fault_text(fault.as_ref())).or_else(|| last_line(&exit.stderr));
     let mut report = Report {
         exit_code: exit.code,
         signal: exit.signal,
@@ -60,17 +60,17 @@ pub(super) fn judge(facts: Facts<'_>) -> (Ending, Report) {
         return (said.ending, report);
     }
     let first_wait = policy.first_wait.max(LATER_LEAST);
-    let failed = |setback| Ending::Failed { setback, not_before: file.retry_after };
+    let failed = |setback| Ending::Failed { setback, not_before: retry_after };
     let ending = match (exit.cause, exit.code) {
         (Cause::TimedOut, _) => failed(Setback::TimedOut),
         (_, Some(0)) => Ending::Done,
-        (_, Some(LATER)) => Ending::Later { not_before: file.retry_after.unwrap_or_else(|| now.after(first_wait)) },
+        (_, Some(LATER)) => Ending::Later { not_before: retry_after.unwrap_or_else(|| now.after(first_wait)) },
         (_, Some(PERMANENT)) => failed(Setback::Permanent),
         (Cause::Stopped, _) => Ending::Released,
         (Cause::Itself, _) => failed(Setback::Error),
     };
     match ending {
-        Ending::Done => report.error = fault_text(&file.faults),
+        Ending::Done => report.error = fault_text(fault.as_ref()),
         Ending::Released => {}
         _ => {
             let class = || class(exit.cause, exit.code, exit.signal);
@@ -114,18 +114,19 @@ pub(crate) fn last_line(output: &[u8]) -> Option<String> {
 }
 
 /// A result file that cannot be used is kept as text.
-fn fault_text(faults: &[Fault]) -> Option<String> {
-    faults.iter().find_map(|fault| match fault {
+fn fault_text(fault: Option<&Fault>) -> Option<String> {
+    match fault? {
         Fault::NotAnObject(text) => Some(format!("COLA_IA_RESULT is no JSON object: {text}")),
         Fault::TooLong => Some("COLA_IA_RESULT is too long".to_owned()),
         Fault::Unreadable(cause) => Some(format!("COLA_IA_RESULT cannot be read: {cause}")),
         Fault::Field(_) => None,
-    })
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::result_file::ResultFile;
 
     const NOW: Timestamp = Timestamp::from_micros(0);
 
@@ -134,8 +135,8 @@ mod tests {
         Exit { code, signal, cause, stdout: Vec::new(), stderr, escaped: false }
     }
 
-    fn judged(exit: Exit, said: Option<Said>, file: ResultFile) -> (Ending, Report) {
-        judge(Facts { exit, said, file, now: NOW, policy: &RetryPolicy::default() })
+    fn judged(exit: Exit, said: Option<Said>, left: LeftResult) -> (Ending, Report) {
+        judge(Facts { exit, said, left, now: NOW, policy: &RetryPolicy::default() })
     }
 
     const fn failed(setback: Setback) -> Ending {
@@ -164,7 +165,7 @@ mod tests {
             (Stopped, Some(75), None, in_ten, Some("exit_75")),
         ];
         for (cause, code, signal, ending, class) in table {
-            let (judged, report) = judged(exit(cause, code, signal), None, ResultFile::default());
+            let (judged, report) = judged(exit(cause, code, signal), None, LeftResult::default());
             assert_eq!((judged, report.error_class.as_deref()), (ending, class), "{cause:?} {code:?} {signal:?}");
             assert_eq!((report.exit_code, report.signal), (code, signal));
             assert_eq!(report.error.as_deref(), class.map(|_| "what went wrong"));
@@ -175,12 +176,12 @@ mod tests {
     fn the_file_tells_more_of_what_the_code_says() {
         let at = NOW.after(Duration::from_mins(5));
         let file = ResultFile {
-            retry_after: Some(at),
             error_class: Some("busy".to_owned()),
             error: Some("come back".to_owned()),
             resource_id: Some("r".to_owned()),
             ..ResultFile::default()
         };
+        let file = LeftResult { file, retry_after: Some(at), fault: None };
         let (ending, report) = judged(exit(Cause::Itself, Some(75), None), None, file.clone());
         assert_eq!(ending, Ending::Later { not_before: at });
         assert_eq!((report.error_class.as_deref(), report.error.as_deref()), (Some("busy"), Some("come back")));
@@ -198,6 +199,7 @@ mod tests {
             Some(Said { ending, report })
         };
         let file = ResultFile { resource_id: Some("file".to_owned()), cost_micros: Some(7), ..ResultFile::default() };
+        let file = LeftResult { file, ..LeftResult::default() };
         for cause in [Cause::Itself, Cause::Stopped, Cause::TimedOut] {
             let (ending, report) = judged(exit(cause, Some(3), None), said(Ending::Done), file.clone());
             assert_eq!((ending, report.exit_code, report.error), (Ending::Done, Some(3), None));
@@ -209,7 +211,7 @@ mod tests {
 
     #[test]
     fn a_file_that_is_no_object_changes_nothing_but_the_error() {
-        let file = || ResultFile { faults: vec![Fault::NotAnObject("oops".to_owned())], ..ResultFile::default() };
+        let file = || LeftResult { fault: Some(Fault::NotAnObject("oops".to_owned())), ..LeftResult::default() };
         let (ending, report) = judged(exit(Cause::Itself, Some(0), None), None, file());
         assert_eq!((ending, report.error.as_deref()), (Ending::Done, Some("COLA_IA_RESULT is no JSON object: oops")));
         let (ending, _) = judged(exit(Cause::Itself, Some(1), None), None, file());

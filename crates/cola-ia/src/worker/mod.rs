@@ -190,7 +190,12 @@ pub fn run(session: &Session, options: &WorkOptions, settings: &Settings) -> Res
         outage,
         voice,
     });
-    let left = runtime.block_on(work_until_the_end(&worker, has_bar));
+    // As a task, where timers need not wake another thread: an idle worker costs next to nothing.
+    let working = runtime.spawn({
+        let worker = Arc::clone(&worker);
+        async move { work_until_the_end(&worker, has_bar).await }
+    });
+    let left = runtime.block_on(working).unwrap_or_else(|failed| std::panic::resume_unwind(failed.into_panic()));
     // Ends what a second signal did not wait for: commands that are let go of are killed.
     runtime.shutdown_timeout(Duration::from_millis(500));
     let mut tally = speaker.finish();

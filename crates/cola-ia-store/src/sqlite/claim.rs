@@ -46,7 +46,7 @@ fn claimed_before(connection: &Connection, op: OpId) -> rusqlite::Result<Option<
         return Ok(None);
     }
     let sql = format!(
-        "SELECT {}, {TEXT}, a.lease, j.lease_until, a.number
+        "SELECT {}, {TEXT}, a.lease, j.lease_until, a.number, j.crashes
          FROM attempts a JOIN jobs j ON j.event = a.event AND j.lease = a.lease
          {} WHERE a.lease BETWEEN ?1 AND ?2 ORDER BY a.lease",
         row::JOB_COLUMNS,
@@ -60,6 +60,7 @@ fn claimed_before(connection: &Connection, op: OpId) -> rusqlite::Result<Option<
                 token: LeaseToken(row.get(column + 1)?),
                 until: row::time(row, column + 2)?,
                 attempt: row.get(column + 3)?,
+                crashes: row.get(column + 4)?,
                 text: text(row, column)?,
                 job: row::job(row)?,
             })
@@ -169,10 +170,10 @@ fn lease(
             summary.reason = String::new();
             summary.attempts = job.attempts;
             summary.due_at = None;
-            let attempt = leases + 1;
+            let (attempt, crashes) = (leases + 1, job.crashes);
             let to = JobRow { event, source, job, leases: attempt };
             moved.push(Moved { from: JobState::Pending, to, worker: &worker, report: None });
-            given.push(Leased { token, until, attempt, job: summary, text });
+            given.push(Leased { token, until, attempt, crashes, job: summary, text });
         }
     }
     job_row::write(scope, &moved, at)?;

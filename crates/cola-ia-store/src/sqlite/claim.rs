@@ -5,7 +5,7 @@ use cola_ia_core::job::{JobState, LeaseToken};
 use cola_ia_core::store::{Claim, ClaimRequest, LEASES_MAX, Leased, OpId, StoreError, WORKER_NAME_MAX_BYTES, fitting};
 use rusqlite::{Connection, OptionalExtension as _, Row, params};
 
-use super::job_row::{self, JobRow, Moved};
+use super::job_row::{self, JobRow, Moves};
 use super::row;
 use super::rows::Rows;
 use super::writer::Scope;
@@ -127,58 +127,39 @@ fn lease(
     let worker = fitting(&request.worker, WORKER_NAME_MAX_BYTES);
     let mut bytes = 0;
     let mut given: Vec<Leased> = Vec::with_capacity(due.len());
-    let mut moved: Vec<Moved<'_>> = Vec::with_capacity(due.len());
+    let mut moves = Moves::new(scope, at)?;
     let columns = row::JOB_COLUMNS_LEN;
-    let head = format!(
-        "SELECT {}, {TEXT}, {} FROM jobs j {} WHERE j.event IN (VALUES ",
+    let sql = format!(
+        "SELECT {}, {TEXT}, {} FROM jobs j {} WHERE j.event = ?1",
         row::JOB_COLUMNS,
         job_row::COLUMNS,
         row::JOB_JOINS
     );
-    let mut select = Rows::new(connection, &head, "(?)", ")")?;
-    for chunk in due.chunks(Rows::MANY) {
+    let mut select = connection.prepare_cached(&sql)?;
+    for event in due {
+        let (from, mut summary, text) = select
+            .query_row([event], |row| Ok((JobRow::of(row, columns + 1)?, row::job(row)?, text(row, columns)?)))?;
+        bytes += text.len();
+        let token = LeaseToken::new(op.0, given.len() as u16);
+        let job = from
+            .job
+            .claim(at, token, request.lease)
+            .map_err(|_| row::unexpected("job", "due in the index, and not in its row"))?;
+        let until = job.lease.map_or(at, |lease| lease.until);
+        summary.state = JobState::Running;
+        summary.reason = String::new();
+        summary.attempts = job.attempts;
+        summary.due_at = None;
+        let (attempt, crashes) = (from.leases + 1, job.crashes);
+        moves.job(JobState::Pending, &JobRow { job, leases: attempt, ..from }, Some(&worker), None)?;
+        given.push(Leased { token, until, attempt, crashes, job: summary, text });
         if bytes > ANSWER_MAX_BYTES {
             break;
         }
-        // In whatever order they come.
-        let mut read: Vec<Option<(JobRow, cola_ia_core::store::JobSummary, String)>> = vec![None; chunk.len()];
-        select.query(
-            chunk,
-            |row, event| row.bind(*event),
-            |row| {
-                let job = JobRow::of(row, columns + 1)?;
-                if let Some(place) = chunk.iter().position(|event| *event == job.event) {
-                    read[place] = Some((job, row::job(row)?, text(row, columns)?));
-                }
-                Ok(())
-            },
-        )?;
-        for (event, read) in chunk.iter().zip(read) {
-            let Some((JobRow { event, source, job, leases }, mut summary, text)) = read else {
-                return Err(row::unexpected("job of a missing event", &event.to_string()));
-            };
-            if bytes > ANSWER_MAX_BYTES {
-                break;
-            }
-            bytes += text.len();
-            let token = LeaseToken::new(op.0, given.len() as u16);
-            let job = job
-                .claim(at, token, request.lease)
-                .map_err(|_| row::unexpected("job", "due in the index, and not in its row"))?;
-            let until = job.lease.map_or(at, |lease| lease.until);
-            summary.state = JobState::Running;
-            summary.reason = String::new();
-            summary.attempts = job.attempts;
-            summary.due_at = None;
-            let (attempt, crashes) = (leases + 1, job.crashes);
-            let to = JobRow { event, source, job, leases: attempt };
-            moved.push(Moved { from: JobState::Pending, to, worker: &worker, report: None });
-            given.push(Leased { token, until, attempt, crashes, job: summary, text });
-        }
     }
-    job_row::write(scope, &moved, at)?;
+    moves.count()?;
     let head = "INSERT OR FAIL INTO attempts (event, run, number, lease, worker, started_at) VALUES ";
-    let mut insert = Rows::new(connection, head, "(?, ?, ?, ?, ?, ?)", "")?;
+    let mut insert = Rows::new(connection, head, "(?, ?, ?, ?, ?, ?)", "");
     insert.execute(&given, |row, leased| {
         row.bind(leased.job.event.0)?;
         row.bind(leased.job.run)?;

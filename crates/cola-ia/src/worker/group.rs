@@ -60,13 +60,16 @@ impl Leader {
     /// Who is born while we look may be missed: the answer says whether there is somebody to be patient with, not whether a signal is needed.
     #[cfg(target_os = "linux")]
     pub(super) fn has_others(&self) -> bool {
-        let Ok(processes) = std::fs::read_dir("/proc") else { return false };
         let mut found = false;
-        for process in processes.flatten() {
-            let Some(pid) = process.file_name().to_str().and_then(|name| name.parse().ok()).map(Pid::from_raw) else { continue };
+        let look = |pid: i32| {
+            let pid = Pid::from_raw(pid);
             if pid != self.pid && nix::unistd::getpgid(Some(pid)) == Ok(self.pid) {
                 found |= lives(pid);
             }
+        };
+        match born_since(self.pid.as_raw()) {
+            Some(pids) => pids.for_each(look),
+            None => all_processes().for_each(look),
         }
         found
     }
@@ -96,6 +99,22 @@ impl Drop for Leader {
     }
 }
 
+/// The numbers given away since `pid` was, where they are few: what a short command leaves behind has one of them, since numbers are given away in a
+/// circle. `None` where they are many or the circle was closed. To look at all processes takes as long as to run a short command.
+#[cfg(target_os = "linux")]
+fn born_since(pid: i32) -> Option<std::ops::RangeInclusive<i32>> {
+    const FEW: i32 = 500;
+    let load = std::fs::read_to_string("/proc/loadavg").ok()?;
+    let last: i32 = load.split_ascii_whitespace().next_back()?.parse().ok()?;
+    (0..FEW).contains(&last.checked_sub(pid)?).then_some(pid..=last)
+}
+
+#[cfg(target_os = "linux")]
+fn all_processes() -> impl Iterator<Item = i32> {
+    let processes = std::fs::read_dir("/proc").into_iter().flatten().flatten();
+    processes.filter_map(|process| process.file_name().to_str()?.parse().ok())
+}
+
 /// Whether a process of the group has not ended.
 #[cfg(target_os = "linux")]
 fn lives(pid: Pid) -> bool {
@@ -112,4 +131,33 @@ fn lives(pid: Pid) -> bool {
 /// Exit code and signal.
 pub(super) fn code_and_signal(status: Option<ExitStatus>) -> (Option<i32>, Option<i32>) {
     (status.and_then(|status| status.code()), status.and_then(|status| status.signal()))
+}
+
+#[cfg(all(test, target_os = "linux"))]
+mod tests {
+    use std::os::unix::process::CommandExt as _;
+    use std::process::{Command, Stdio};
+
+    use super::*;
+
+    #[test]
+    fn others_are_seen_among_the_newest_and_among_all() {
+        let started = Command::new("sh").args(["-c", "sleep 60 & echo $!"]).process_group(0).stdout(Stdio::piped()).spawn();
+        let mut child = started.unwrap();
+        let mut line = String::new();
+        std::io::BufRead::read_line(&mut std::io::BufReader::new(child.stdout.take().unwrap()), &mut line).unwrap();
+        let other = line.trim().parse().unwrap();
+        let leader = Leader::new(child);
+        assert!(all_processes().any(|pid| pid == other));
+        assert!(born_since(leader.pid().as_raw()).is_none_or(|pids| pids.contains(&other)));
+        assert_eq!(born_since(i32::MAX), None);
+        assert!(leader.has_others());
+        leader.kill();
+        let until = std::time::Instant::now() + std::time::Duration::from_secs(10);
+        while leader.has_others() {
+            assert!(std::time::Instant::now() < until);
+            std::thread::sleep(std::time::Duration::from_millis(1));
+        }
+        assert_eq!(code_and_signal(leader.reap()).0.unwrap_or(0), 0);
+    }
 }

@@ -11,7 +11,11 @@ const RUNS: u32 = 1000;
 const ROUNDS: u32 = 3;
 
 fn main() {
-    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(THREADS as usize).enable_all().build().expect("threads can be had");
+    let runtime = tokio::runtime::Builder::new_multi_thread()
+        .worker_threads(THREADS as usize)
+        .enable_all()
+        .build()
+        .expect("threads can be had");
     for _ in 0..ROUNDS {
         let plain = plainly();
         let ours = runtime.block_on(by_run());
@@ -51,7 +55,7 @@ async fn one_after_the_other(stop: watch::Receiver<Stop>) {
             args: Vec::new(),
             env: vec![("COLA_IA_JOB".into(), "1".into())],
             stdin: "a text".into(),
-            time_limit: Some(Duration::from_secs(60)),
+            time_limit: Some(Duration::from_mins(1)),
             grace: Duration::from_secs(10),
         };
         assert_eq!(run(spec, stop.clone()).await.expect("it starts").code, Some(0));

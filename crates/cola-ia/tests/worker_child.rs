@@ -1,5 +1,8 @@
 //! One run of a command, with real processes.
 
+#![cfg(target_os = "linux")]
+#![allow(clippy::unwrap_used, reason = "a test stops at what it did not expect")]
+
 use std::collections::BTreeSet;
 use std::ffi::OsString;
 use std::path::Path;
@@ -12,7 +15,7 @@ use tokio::sync::watch;
 
 /// Far beyond what any of it takes; a run that hangs fails instead.
 const PATIENCE: Duration = Duration::from_secs(20);
-const LONG: Duration = Duration::from_secs(60);
+const LONG: Duration = Duration::from_mins(1);
 
 fn sh(script: impl AsRef<str>) -> Spec {
     Spec {
@@ -76,7 +79,8 @@ fn pid(stdout: &[u8]) -> Pid {
 
 fn lives(pid: Pid) -> bool {
     // Who has ended and waits for its own parent does not count.
-    kill(pid, None).is_ok() && !std::fs::read_to_string(format!("/proc/{pid}/stat")).is_ok_and(|stat| stat.contains(") Z"))
+    kill(pid, None).is_ok()
+        && !std::fs::read_to_string(format!("/proc/{pid}/stat")).is_ok_and(|stat| stat.contains(") Z"))
 }
 
 #[tokio::test]
@@ -97,7 +101,9 @@ async fn a_text_of_any_length_and_any_bytes_arrives_whole() {
     let evil = format!("-n \"'`touch {0}`$(touch {0})\n\0; touch {0}\r\n\\", pwned.display());
     let long = |bytes| "0123456789abcde\n".repeat(1 + bytes / 16)[..bytes].to_owned();
     for sent in [String::new(), "ñ".into(), evil, long(65_536), long(131_000), long(132_000), long(3_000_000)] {
-        let exit = ran(Spec { env: vec![("FILE".into(), file.clone().into())], stdin: sent.clone(), ..sh("cat > \"$FILE\"") }).await;
+        let exit =
+            ran(Spec { env: vec![("FILE".into(), file.clone().into())], stdin: sent.clone(), ..sh("cat > \"$FILE\"") })
+                .await;
         assert_eq!(exit.code, Some(0), "{exit:?}");
         assert!(std::fs::read_to_string(&file).unwrap() == sent, "{} bytes", sent.len());
         assert!(!pwned.exists());
@@ -121,14 +127,16 @@ async fn whoever_does_not_read_its_text_is_not_at_fault() {
 
 #[tokio::test]
 async fn arguments_are_no_shell_text() {
-    let exit = ran(Spec { args: vec!["%s|".into(), "a b".into(), "$(id)".into(), "-x".into()], ..program("printf") }).await;
+    let exit =
+        ran(Spec { args: vec!["%s|".into(), "a b".into(), "$(id)".into(), "-x".into()], ..program("printf") }).await;
     assert_eq!(text(&exit.stdout), "a b|$(id)|-x|");
 }
 
 #[tokio::test]
 async fn a_flood_on_both_outputs_costs_bounded_memory() {
     let before = memory_kib();
-    let exit = ran(sh("head -c 200000000 /dev/zero & head -c 200000000 /dev/zero >&2; wait; echo end; echo end >&2")).await;
+    let exit =
+        ran(sh("head -c 200000000 /dev/zero & head -c 200000000 /dev/zero >&2; wait; echo end; echo end >&2")).await;
     assert_eq!(exit.code, Some(0));
     for output in [&exit.stdout, &exit.stderr] {
         assert!(output.len() <= OUTPUT_MAX_BYTES && output.len() > OUTPUT_MAX_BYTES - 8);
@@ -162,7 +170,9 @@ async fn the_time_limit_ends_the_whole_group() {
 /// Nobody lives in the group.
 fn assert_no_member(group: Pid) {
     for process in std::fs::read_dir("/proc").unwrap().flatten() {
-        let Some(pid) = process.file_name().to_str().and_then(|name| name.parse().ok()).map(Pid::from_raw) else { continue };
+        let Some(pid) = process.file_name().to_str().and_then(|name| name.parse().ok()).map(Pid::from_raw) else {
+            continue;
+        };
         assert!(nix::unistd::getpgid(Some(pid)) != Ok(group) || !lives(pid), "{pid} lives in {group}");
     }
 }
@@ -172,7 +182,11 @@ async fn whoever_does_not_hear_term_is_killed_after_the_grace() {
     let grace = Duration::from_millis(200);
     let started = Instant::now();
     let exit = ran(limited("echo $$; trap '' TERM; sleep 300 & sleep 300; sleep 300", 100, grace)).await;
-    assert!(started.elapsed() >= Duration::from_millis(300) && started.elapsed() < Duration::from_secs(5), "{:?}", started.elapsed());
+    assert!(
+        started.elapsed() >= Duration::from_millis(300) && started.elapsed() < Duration::from_secs(5),
+        "{:?}",
+        started.elapsed()
+    );
     assert_eq!((exit.code, exit.signal, exit.cause, exit.escaped), (None, Some(9), Cause::TimedOut, false));
     assert_no_member(pid(&exit.stdout));
 }
@@ -204,7 +218,11 @@ async fn an_escaped_process_that_holds_the_outputs_holds_no_run() {
 
 #[tokio::test]
 async fn what_is_left_of_the_group_ends_with_its_leader() {
-    for script in ["sleep 300 >/dev/null 2>&1 & echo $!", "(trap '' TERM; exec sleep 300) & echo $!", "sleep 300 & kill -STOP $!; echo $!"] {
+    for script in [
+        "sleep 300 >/dev/null 2>&1 & echo $!",
+        "(trap '' TERM; exec sleep 300) & echo $!",
+        "sleep 300 & kill -STOP $!; echo $!",
+    ] {
         let started = Instant::now();
         let exit = ran(sh(script)).await;
         assert!(started.elapsed() < Duration::from_secs(5), "{script}: {:?}", started.elapsed());
@@ -215,9 +233,19 @@ async fn what_is_left_of_the_group_ends_with_its_leader() {
 
 #[tokio::test]
 async fn what_ends_of_itself_right_after_its_leader_may_finish() {
-    let exit = ran(sh("(sleep 0.02; echo last words) & exit 4")).await;
-    assert_eq!((exit.code, text(&exit.stdout)), (Some(4), "last words\n"));
+    // On a busy machine the tenth of a second may be over before it was its turn.
+    for left in (0..10).rev() {
+        let exit = ran(sh("(sleep 0.02; echo last words) & exit 4")).await;
+        assert_eq!((exit.code, exit.escaped), (Some(4), false));
+        if text(&exit.stdout) == "last words\n" {
+            return;
+        }
+        assert!(left > 0, "never");
+    }
 }
+
+/// Name, script, time limit, grace, what is said, code and signal.
+type StopRow<'a> = (&'a str, &'a str, Option<Duration>, Duration, &'a [Stop], (Option<i32>, Option<i32>));
 
 #[tokio::test]
 async fn a_stop_is_heard_and_wins() {
@@ -225,17 +253,29 @@ async fn a_stop_is_heard_and_wins() {
     let soft = "trap 'echo >> $FILE; exit 3' TERM; echo >> $FILE; while :; do sleep 0.01; done";
     let deaf = "trap 'echo >> $FILE' TERM; echo >> $FILE; while :; do sleep 0.01; done";
     let short = Duration::from_millis(100);
-    let table: [(&str, &str, Option<Duration>, Duration, &[Stop], (Option<i32>, Option<i32>)); 6] = [
+    let table: [StopRow; 6] = [
         ("asked", soft, None, LONG, &[Stop::Terminate], (Some(3), None)),
         ("asked twice and deaf", deaf, None, short, &[Stop::Terminate, Stop::Terminate], (None, Some(9))),
         ("killed", soft, None, LONG, &[Stop::Kill], (None, Some(9))),
         ("killed while asked", deaf, None, LONG, &[Stop::Terminate, Stop::Kill], (None, Some(9))),
         ("killed in the grace of the time limit", deaf, Some(short), LONG, &[Stop::Run, Stop::Kill], (None, Some(9))),
-        ("stopped in the grace of the time limit", deaf, Some(short), 5 * short, &[Stop::Run, Stop::Terminate], (None, Some(9))),
+        (
+            "stopped in the grace of the time limit",
+            deaf,
+            Some(short),
+            5 * short,
+            &[Stop::Run, Stop::Terminate],
+            (None, Some(9)),
+        ),
     ];
     for (name, script, time_limit, grace, words, end) in table {
         let file = folder.path().join(name);
-        let spec = Spec { env: vec![("FILE".into(), file.clone().into())], time_limit, grace, ..sh(script.replace("$FILE", "\"$FILE\"")) };
+        let spec = Spec {
+            env: vec![("FILE".into(), file.clone().into())],
+            time_limit,
+            grace,
+            ..sh(script.replace("$FILE", "\"$FILE\""))
+        };
         let started = Instant::now();
         let exit = stopped(spec, &file, words).await;
         assert_eq!(((exit.code, exit.signal), exit.cause), (end, Cause::Stopped), "{name}");
@@ -247,9 +287,14 @@ async fn a_stop_is_heard_and_wins() {
 async fn a_kill_does_not_wait_for_what_is_left_behind() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("lines");
-    let script = format!("(trap 'echo >> {0}' TERM; while :; do sleep 0.01; done) & trap 'exit 3' TERM; echo >> {0}; while :; do sleep 0.01; done", file.display());
+    let script = format!(
+        "(trap 'echo >> {0}' TERM; while :; do sleep 0.01; done) & trap 'exit 3' TERM; echo >> {0}; while :; do sleep 0.01; done",
+        file.display()
+    );
     let started = Instant::now();
-    let exit = stopped(Spec { time_limit: Some(Duration::from_millis(100)), ..sh(script) }, &file, &[Stop::Run, Stop::Kill]).await;
+    let exit =
+        stopped(Spec { time_limit: Some(Duration::from_millis(100)), ..sh(script) }, &file, &[Stop::Run, Stop::Kill])
+            .await;
     assert!(started.elapsed() < Duration::from_secs(5), "{:?}", started.elapsed());
     assert_eq!((exit.code, exit.cause), (Some(3), Cause::TimedOut));
 }
@@ -266,7 +311,8 @@ async fn a_stop_that_was_first_starts_nothing() {
 async fn a_suspended_command_ends_too() {
     let exit = ran(limited("kill -STOP $$", 100, LONG)).await;
     assert_eq!((exit.signal, exit.cause), (Some(15), Cause::TimedOut));
-    let exit = ran(limited("trap 'kill -STOP $$' TERM; kill -STOP $$; sleep 300", 100, Duration::from_millis(100))).await;
+    let exit =
+        ran(limited("trap 'kill -STOP $$' TERM; kill -STOP $$; sleep 300", 100, Duration::from_millis(100))).await;
     assert_eq!((exit.signal, exit.cause), (Some(9), Cause::TimedOut));
 }
 
@@ -325,15 +371,23 @@ async fn why_a_command_did_not_start_is_told_apart() {
         assert_eq!(format!("{:?}", tried(program(no_loader)).await.unwrap_err()), "NoInterpreter(None)");
     }
     let nul = tried(Spec { args: vec!["a\0b".into()], ..program("true") }).await;
-    assert!(matches!(&nul, Err(NotStarted::Other(error)) if error.kind() == std::io::ErrorKind::InvalidInput), "{nul:?}");
+    assert!(
+        matches!(&nul, Err(NotStarted::Other(error)) if error.kind() == std::io::ErrorKind::InvalidInput),
+        "{nul:?}"
+    );
     assert_eq!(children(), BTreeSet::new());
 }
 
 /// The processes that this one started and has not reaped.
 fn children() -> BTreeSet<String> {
     let mine = format!(" {} ", std::process::id());
-    let stats = std::fs::read_dir("/proc").unwrap().flatten().filter_map(|process| std::fs::read_to_string(process.path().join("stat")).ok());
-    stats.filter(|stat| stat.rsplit_once(')').is_some_and(|(_, rest)| rest.get(2..).unwrap().starts_with(&mine))).collect()
+    let stats = std::fs::read_dir("/proc")
+        .unwrap()
+        .flatten()
+        .filter_map(|process| std::fs::read_to_string(process.path().join("stat")).ok());
+    stats
+        .filter(|stat| stat.rsplit_once(')').is_some_and(|(_, rest)| rest.get(2..).unwrap().starts_with(&mine)))
+        .collect()
 }
 
 fn descriptors() -> usize {
@@ -356,7 +410,10 @@ async fn many_runs_leave_no_process_and_no_descriptor() {
             let short = Duration::from_millis(20);
             match number % 50 {
                 0 => assert_eq!(ran(limited("sleep 300 & sleep 300", 10, LONG)).await.cause, Cause::TimedOut),
-                1 => assert_eq!(ran(limited("trap '' TERM; sleep 300 & sleep 300; sleep 300", 10, short)).await.cause, Cause::TimedOut),
+                1 => assert_eq!(
+                    ran(limited("trap '' TERM; sleep 300 & sleep 300; sleep 300", 10, short)).await.cause,
+                    Cause::TimedOut
+                ),
                 2 => assert_eq!(ran(Spec { grace: short, ..sh("sleep 300 & exit 5") }).await.code, Some(5)),
                 3 => assert_eq!(ran(Spec { stdin: "x".repeat(200_000), ..sh("exit 6") }).await.code, Some(6)),
                 4 => assert!(matches!(tried(program("/no/such/program")).await, Err(NotStarted::NotFound))),
@@ -389,10 +446,21 @@ fn a_run_may_move_between_threads() {
 #[test]
 fn what_we_were_started_with_does_not_reach_the_command() {
     let mut command = std::process::Command::new("env");
-    command.args(["--ignore-signal=CHLD", "--block-signal", "sh", "-c", "exec 7</dev/null 9>/dev/null; exec \"$@\"", "sh"]);
+    command.args([
+        "--ignore-signal=CHLD",
+        "--block-signal",
+        "sh",
+        "-c",
+        "exec 7</dev/null 9>/dev/null; exec \"$@\"",
+        "sh",
+    ]);
     command.arg(std::env::current_exe().unwrap());
     command.args(["--exact", "inside_of_a_strange_start", "--ignored", "--nocapture"]);
-    command.env("COLA_IA_STORE", "ours").env("COLA_IA_LEASE", "of an outer job").env("COLA_IA_LANG", "es").env("COLA_IAX", "theirs");
+    command
+        .env("COLA_IA_STORE", "ours")
+        .env("COLA_IA_LEASE", "of an outer job")
+        .env("COLA_IA_LANG", "es")
+        .env("COLA_IAX", "theirs");
     let output = command.output().unwrap();
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     assert!(text(&output.stdout).contains("1 passed"), "{}", String::from_utf8_lossy(&output.stdout));
@@ -407,7 +475,11 @@ async fn inside_of_a_strange_start() {
     let careless = nix::fcntl::open("/dev/null", nix::fcntl::OFlag::O_RDONLY, nix::sys::stat::Mode::empty()).unwrap();
 
     let env = vec![("COLA_IA_JOB".into(), "1".into())];
-    let exit = ran(Spec { env, ..sh("env; n=0; while [ $n -lt 99 ]; do [ ! -e /proc/$$/fd/$n ] || echo open $n; n=$((n+1)); done") }).await;
+    let exit = ran(Spec {
+        env,
+        ..sh("env; n=0; while [ $n -lt 99 ]; do [ ! -e /proc/$$/fd/$n ] || echo open $n; n=$((n+1)); done")
+    })
+    .await;
     assert_eq!(exit.code, Some(0), "an ignored end of children loses the exit code");
     let ours: BTreeSet<&str> = text(&exit.stdout).lines().filter(|line| line.starts_with("COLA_IA")).collect();
     assert_eq!(ours, BTreeSet::from(["COLA_IAX=theirs", "COLA_IA_JOB=1", "COLA_IA_LANG=es"]));

@@ -158,7 +158,14 @@ impl Run {
         let (code, signal) = if has_ended { code_and_signal(self.leader.reap()) } else { (None, None) };
         let emptied = tokio::time::timeout(OUTPUT_END, self.pump.empty()).await.is_ok();
         let Pump { stdout, stderr, .. } = self.pump;
-        Exit { code, signal, cause: self.cause, stdout: stdout.finish(), stderr: stderr.finish(), escaped: !gone || !emptied }
+        Exit {
+            code,
+            signal,
+            cause: self.cause,
+            stdout: stdout.finish(),
+            stderr: stderr.finish(),
+            escaped: !gone || !emptied,
+        }
     }
 
     /// Waits for the end of the leader, and brings it about when it is time. Whether it has ended.

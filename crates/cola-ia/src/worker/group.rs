@@ -142,7 +142,8 @@ mod tests {
 
     #[test]
     fn others_are_seen_among_the_newest_and_among_all() {
-        let started = Command::new("sh").args(["-c", "sleep 60 & echo $!"]).process_group(0).stdout(Stdio::piped()).spawn();
+        let started =
+            Command::new("sh").args(["-c", "sleep 60 & echo $!"]).process_group(0).stdout(Stdio::piped()).spawn();
         let mut child = started.unwrap();
         let mut line = String::new();
         std::io::BufRead::read_line(&mut std::io::BufReader::new(child.stdout.take().unwrap()), &mut line).unwrap();

@@ -57,7 +57,11 @@ fn pipes(command: &mut Command, text: Vec<u8>) -> io::Result<Pump> {
             Err(error) => return Err(error),
         }
     }
-    let feed = if taken == text.len() { Feed::done() } else { Feed::rest(Sender::from_owned_fd(OwnedFd::from(ours))?, text, taken) };
+    let feed = if taken == text.len() {
+        Feed::done()
+    } else {
+        Feed::rest(Sender::from_owned_fd(OwnedFd::from(ours))?, text, taken)
+    };
     let (ours, theirs) = io::pipe()?;
     command.stdout(theirs);
     let stdout = Output::new(Receiver::from_owned_fd(OwnedFd::from(ours))?);
@@ -90,7 +94,9 @@ fn why(error: io::Error, program: &OsStr, env: &[(String, OsString)]) -> NotStar
             None => NotStarted::NotFound,
         },
         // A folder of `PATH` that may not be looked into answers as a file that may not be executed does.
-        Some(Errno::EACCES | Errno::EPERM) if find(program, env).is_some() || program.as_bytes().contains(&b'/') => NotStarted::Denied,
+        Some(Errno::EACCES | Errno::EPERM) if find(program, env).is_some() || program.as_bytes().contains(&b'/') => {
+            NotStarted::Denied
+        }
         Some(Errno::EACCES | Errno::ENOTDIR) => NotStarted::NotFound,
         Some(Errno::ENOEXEC) => NotStarted::NoFormat,
         Some(Errno::E2BIG) => NotStarted::TooLong,

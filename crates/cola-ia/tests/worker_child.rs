@@ -288,7 +288,7 @@ async fn a_kill_does_not_wait_for_what_is_left_behind() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("lines");
     let script = format!(
-        "(trap 'echo >> {0}' TERM; while :; do sleep 0.01; done) & trap 'exit 3' TERM; echo >> {0}; while :; do sleep 0.01; done",
+        "(trap 'until grep -q \") Z\" /proc/$$/stat; do sleep 0.01; done; echo >> {0}' TERM; while :; do sleep 0.01; done) & trap 'exit 3' TERM; echo >> {0}; while :; do sleep 0.01; done",
         file.display()
     );
     let started = Instant::now();
@@ -499,4 +499,47 @@ fn set(status: &str, name: &str) -> u64 {
 
 fn has(set: u64, signal: Signal) -> bool {
     set & (1 << (signal as i32 - 1)) != 0
+}
+
+/// Runs a test of this file by itself, since what it does to its process would disturb the others.
+fn run_alone(test: &str) {
+    let alone = std::process::Command::new(std::env::current_exe().unwrap())
+        .args(["--exact", test, "--ignored"])
+        .output()
+        .unwrap();
+    assert!(text(&alone.stdout).contains("1 passed"), "{alone:?}");
+}
+
+#[test]
+fn orphans_that_come_to_us_are_reaped_and_no_run_loses_its_exit_code() {
+    run_alone("inside_of_one_who_adopts");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+#[ignore = "orphans_that_come_to_us_are_reaped_and_no_run_loses_its_exit_code runs it"]
+async fn inside_of_one_who_adopts() {
+    nix::sys::prctl::set_child_subreaper(true).unwrap();
+    let mut running = tokio::task::JoinSet::new();
+    for number in 0..200 {
+        if running.len() == 4 {
+            running.join_next().await.unwrap().unwrap();
+        }
+        let code = number % 100;
+        let script = match number % 4 {
+            0 => format!("setsid sleep 0.03 > /dev/null 2>&1 & exit {code}"),
+            1 => format!("sleep 300 & exit {code}"),
+            _ => format!("exit {code}"),
+        };
+        running
+            .spawn(async move { assert_eq!(ran(Spec { grace: Duration::ZERO, ..sh(script) }).await.code, Some(code)) });
+    }
+    while let Some(done) = running.join_next().await {
+        done.unwrap();
+    }
+    // Who escaped may still be on its way to its end; each run that ends looks for those that have.
+    let until = Instant::now() + PATIENCE;
+    while !children().is_empty() {
+        assert!(Instant::now() < until, "{:?}", children());
+        ran(program("true")).await;
+    }
 }

@@ -103,7 +103,8 @@ mod tests {
     async fn each_way_sees_the_end_and_leaves_the_status() {
         for way in [Ended::of as fn(&Leader) -> Ended, |_| Ended::by_signal(), |_| Ended::Look] {
             let leader =
-                Leader::new(Command::new("sh").args(["-c", "sleep 0.05; exit 7"]).process_group(0).spawn().unwrap());
+                Leader::start(|| Command::new("sh").args(["-c", "sleep 0.05; exit 7"]).process_group(0).spawn())
+                    .unwrap();
             let mut ended = way(&leader);
             assert!(!leader.has_ended());
             tokio::time::timeout(Duration::from_secs(5), ended.wait(&leader)).await.unwrap();

@@ -1,5 +1,6 @@
 //! Workers: what runs a command for each job.
 
+mod adopted;
 pub mod child;
 mod ended;
 mod group;

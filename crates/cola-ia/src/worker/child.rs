@@ -8,6 +8,7 @@ use std::time::Duration;
 use tokio::sync::watch;
 use tokio::time::Instant;
 
+use super::adopted::reap_adopted;
 use super::ended::Ended;
 use super::group::{Leader, code_and_signal};
 use super::pump::Pump;
@@ -156,9 +157,17 @@ impl Run {
         let gone = has_ended && self.others_end().await;
         // Not reaped where it lives on; then letting go of it sees to that.
         let (code, signal) = if has_ended { code_and_signal(self.leader.reap()) } else { (None, None) };
+        reap_adopted();
         let emptied = tokio::time::timeout(OUTPUT_END, self.pump.empty()).await.is_ok();
         let Pump { stdout, stderr, .. } = self.pump;
-        Exit { code, signal, cause: self.cause, stdout: stdout.finish(), stderr: stderr.finish(), escaped: !gone || !emptied }
+        Exit {
+            code,
+            signal,
+            cause: self.cause,
+            stdout: stdout.finish(),
+            stderr: stderr.finish(),
+            escaped: !gone || !emptied,
+        }
     }
 
     /// Waits for the end of the leader, and brings it about when it is time. Whether it has ended.

@@ -43,7 +43,10 @@ impl Ended {
         let pid = rustix::process::Pid::from_raw(leader.pid().as_raw())?;
         // Not reaped, so the number is still its own.
         let descriptor = rustix::process::pidfd_open(pid, rustix::process::PidfdFlags::empty()).ok()?;
-        #[allow(deprecated, reason = "its successor is `unsafe`, for types that change their descriptor; an `OwnedFd` keeps its own until it is dropped")]
+        #[allow(
+            deprecated,
+            reason = "its successor is `unsafe`, for types that change their descriptor; an `OwnedFd` keeps its own until it is dropped"
+        )]
         AsyncFd::with_interest(descriptor, tokio::io::Interest::READABLE).ok().map(Self::Descriptor)
     }
 
@@ -99,7 +102,9 @@ mod tests {
     #[tokio::test]
     async fn each_way_sees_the_end_and_leaves_the_status() {
         for way in [Ended::of as fn(&Leader) -> Ended, |_| Ended::by_signal(), |_| Ended::Look] {
-            let leader = Leader::new(Command::new("sh").args(["-c", "sleep 0.05; exit 7"]).process_group(0).spawn().unwrap());
+            let leader =
+                Leader::start(|| Command::new("sh").args(["-c", "sleep 0.05; exit 7"]).process_group(0).spawn())
+                    .unwrap();
             let mut ended = way(&leader);
             assert!(!leader.has_ended());
             tokio::time::timeout(Duration::from_secs(5), ended.wait(&leader)).await.unwrap();

@@ -9,6 +9,7 @@
 //! from outside of its command until its end is on record; what the store says of it decides. Nothing here remembers what a
 //! restart would need.
 
+mod adopted;
 pub mod child;
 pub(crate) mod claiming;
 mod ended;

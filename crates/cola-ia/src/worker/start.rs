@@ -6,7 +6,7 @@ use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::ffi::{OsStrExt as _, OsStringExt as _};
 use std::os::unix::process::CommandExt as _;
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command};
+use std::process::Command;
 
 use nix::errno::Errno;
 use nix::fcntl::{FcntlArg, OFlag, fcntl};
@@ -27,8 +27,8 @@ pub(super) fn start(spec: Spec) -> Result<(Leader, Pump), NotStarted> {
     keep_the_ended();
     let mut command = command(&spec);
     let pump = pipes(&mut command, spec.stdin.into_bytes()).map_err(NotStarted::Other)?;
-    let child = spawn(&mut command).map_err(|error| why(error, &spec.program, &spec.env))?;
-    Ok((Leader::new(child), pump))
+    let leader = spawn(&mut command).map_err(|error| why(error, &spec.program, &spec.env))?;
+    Ok((leader, pump))
 }
 
 fn command(spec: &Spec) -> Command {
@@ -57,7 +57,11 @@ fn pipes(command: &mut Command, text: Vec<u8>) -> io::Result<Pump> {
             Err(error) => return Err(error),
         }
     }
-    let feed = if taken == text.len() { Feed::done() } else { Feed::rest(Sender::from_owned_fd(OwnedFd::from(ours))?, text, taken) };
+    let feed = if taken == text.len() {
+        Feed::done()
+    } else {
+        Feed::rest(Sender::from_owned_fd(OwnedFd::from(ours))?, text, taken)
+    };
     let (ours, theirs) = io::pipe()?;
     command.stdout(theirs);
     let stdout = Output::new(Receiver::from_owned_fd(OwnedFd::from(ours))?);
@@ -75,12 +79,12 @@ fn nonblocking(pipe: impl AsFd) -> io::Result<()> {
 
 /// Descriptors of ours are closed in the child, also those that we inherited or that a library opened without care. No signal is blocked in it;
 /// the standard library gives it back the signal of a broken pipe.
-fn spawn(command: &mut Command) -> io::Result<Child> {
+fn spawn(command: &mut Command) -> io::Result<Leader> {
     close_fds::set_fds_cloexec_threadsafe(3, &[]);
     let mask = SigSet::empty().thread_swap_mask(SigmaskHow::SIG_SETMASK)?;
-    let child = command.spawn();
+    let leader = Leader::start(|| command.spawn());
     mask.thread_set_mask()?;
-    child
+    leader
 }
 
 fn why(error: io::Error, program: &OsStr, env: &[(String, OsString)]) -> NotStarted {
@@ -90,7 +94,9 @@ fn why(error: io::Error, program: &OsStr, env: &[(String, OsString)]) -> NotStar
             None => NotStarted::NotFound,
         },
         // A folder of `PATH` that may not be looked into answers as a file that may not be executed does.
-        Some(Errno::EACCES | Errno::EPERM) if find(program, env).is_some() || program.as_bytes().contains(&b'/') => NotStarted::Denied,
+        Some(Errno::EACCES | Errno::EPERM) if find(program, env).is_some() || program.as_bytes().contains(&b'/') => {
+            NotStarted::Denied
+        }
         Some(Errno::EACCES | Errno::ENOTDIR) => NotStarted::NotFound,
         Some(Errno::ENOEXEC) => NotStarted::NoFormat,
         Some(Errno::E2BIG) => NotStarted::TooLong,

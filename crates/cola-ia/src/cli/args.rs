@@ -451,7 +451,7 @@ impl Make<'_> {
             .arg(self.option("limit", "value-number").help(self.t("arg-claim-limit")))
             .arg(self.option("lease", "value-length"))
             .arg(self.option("wait", "value-length"))
-            .arg(self.option("worker", "value-worker"))
+            .arg(self.option("worker", "value-worker").allow_hyphen_values(true))
             .arg(self.option("text-file", "value-file").long("text"))
             .arg(self.flag("json"))
     }
@@ -479,8 +479,10 @@ impl Make<'_> {
     }
 
     fn complete(&self) -> Clap {
-        let command =
-            self.command("complete", "complete").arg(self.held()).arg(self.option("resource-id", "value-text"));
+        let command = self
+            .command("complete", "complete")
+            .arg(self.held())
+            .arg(self.option("resource-id", "value-text").allow_hyphen_values(true));
         self.report(command).arg(self.option("result-text", "value-file")).arg(self.flag("json"))
     }
 
@@ -488,10 +490,11 @@ impl Make<'_> {
         let command = self
             .command("fail", "fail")
             .arg(self.held())
-            .arg(self.option("error", "value-text"))
+            // A program's last words may start with anything.
+            .arg(self.option("error", "value-text").allow_hyphen_values(true))
             .arg(self.option("class", "value-code"))
             .arg(self.flag("permanent"))
-            .arg(self.option("retry-after", "value-retry-after"))
+            .arg(self.option("retry-after", "value-retry-after").allow_negative_numbers(true))
             .arg(self.option("max-attempts", "value-number"));
         self.report(command).arg(self.flag("json"))
     }
@@ -515,7 +518,7 @@ impl Make<'_> {
     fn release(&self) -> Clap {
         self.command("release", "release")
             .arg(self.held())
-            .arg(self.option("retry-after", "value-retry-after"))
+            .arg(self.option("retry-after", "value-retry-after").allow_negative_numbers(true))
             .arg(self.flag("json"))
     }
 
@@ -987,7 +990,8 @@ fn read_fail(matches: &ArgMatches) -> Result<FailOptions, Problem> {
     Ok(FailOptions {
         lease: leases(matches)?.pop(),
         class,
-        error: text(matches, "error")?.map(str::to_owned),
+        // A program's last words may be anything: what is no UTF-8 of them must not keep the failure from being recorded.
+        error: os(matches, "error").map(|error| error.to_string_lossy().into_owned()),
         permanent,
         not_before: told,
         report: read_report(matches)?,

@@ -1,16 +1,18 @@
 //! Claiming jobs for free places, and waiting for them.
 
+use std::pin::Pin;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
 use cola_ia_core::clock::{Clock as _, SystemClock, SystemEntropy, Timestamp};
 use cola_ia_core::job::{Ending, JobState};
-use cola_ia_core::store::{Claim, ClaimRequest, End, OpId, Report};
+use cola_ia_core::store::{Claim, ClaimRequest, End, Leased, OpId, Report};
 use tokio::sync::OwnedSemaphorePermit;
 
 use super::Worker;
 use super::job::{record, work_on};
+use super::keeper::started;
 use super::outage::{Backoff, can_pass};
 use super::stop::Stopping;
 use crate::cli::Problem;
@@ -109,24 +111,53 @@ async fn free_places(worker: &Worker) -> Option<OwnedSemaphorePermit> {
 }
 
 /// Gives each job a place and a task.
+///
+/// A job that has lost workers and will be failed if it loses one more runs alone: whoever is failed for that has done it by
+/// itself, and not a neighbour of it. The others of its kind in the same claim go back, so that it takes none of them along.
 async fn begin(worker: &Arc<Worker>, claim: Claim, mut places: OwnedSemaphorePermit) {
-    for leased in claim.leases {
-        if worker.stopper.state() != Stopping::No {
-            let end = End { token: leased.token, ending: Ending::Released, report: Report::default() };
-            if let (Some(Ok(_)), _) = record(worker, end, None).await {
-                worker.count_released();
+    let is_last_chance = |leased: &Leased| leased.crashes > 0 && leased.crashes + 1 >= worker.policy.max_crashes;
+    let (mut alone, together): (Vec<Leased>, Vec<Leased>) = claim.leases.into_iter().partition(is_last_chance);
+    let mut back = if alone.is_empty() { Vec::new() } else { alone.split_off(1) };
+    for leased in together {
+        match places.split(1) {
+            Some(place) if worker.stopper.state() == Stopping::No => {
+                spawn(worker, leased, std::future::ready(Some(place)));
             }
+            _ => back.push(leased),
+        }
+    }
+    for leased in alone {
+        if worker.stopper.state() != Stopping::No {
+            back.push(leased);
             continue;
         }
-        let Some(place) = places.split(1) else { continue };
-        worker.live.fetch_add(1, Ordering::SeqCst);
-        let worker = Arc::clone(worker);
-        tokio::spawn(async move {
-            let live = Live(Arc::clone(&worker));
-            work_on(worker, leased, place).await;
-            drop(live);
-        });
+        // Every place there is: whoever asks next stands behind.
+        let all = Arc::clone(&worker.places).acquire_many_owned(worker.how.jobs);
+        let mut turn: Pin<Box<dyn Future<Output = _> + Send>> = Box::pin(async { all.await.ok() });
+        match started(&mut turn).await {
+            Some(place) => spawn(worker, leased, std::future::ready(place)),
+            None => spawn(worker, leased, turn),
+        }
     }
+    drop(places);
+    for leased in back {
+        let end = End { token: leased.token, ending: Ending::Released, report: Report::default() };
+        if let (Some(Ok(_)), _) = record(worker, end, None).await
+            && worker.stopper.state() != Stopping::No
+        {
+            worker.count_released();
+        }
+    }
+}
+
+fn spawn(worker: &Arc<Worker>, leased: Leased, turn: impl Future<Output = Option<OwnedSemaphorePermit>> + Send + 'static) {
+    worker.live.fetch_add(1, Ordering::SeqCst);
+    let worker = Arc::clone(worker);
+    tokio::spawn(async move {
+        let live = Live(Arc::clone(&worker));
+        work_on(worker, leased, turn).await;
+        drop(live);
+    });
 }
 
 /// Counts a task off, also where it panicked.

@@ -28,8 +28,8 @@ use crate::cli::work::{StdinForm, not_started};
 use crate::lang::Message;
 use crate::print::id_on_a_line;
 
-/// A command that could not be started is not tried again at once.
-const NOT_STARTED_LEAST: Duration = Duration::from_secs(1);
+/// A command that could not be started is not tried again sooner, whatever the settings say.
+const NOT_STARTED_LEAST: Duration = Duration::from_secs(10);
 
 /// What a run of the command left.
 struct Ran {
@@ -46,14 +46,27 @@ enum NotRun {
     Store(StoreError),
 }
 
-/// Runs the command for a job and tells the store how it ended. `place` is free again when the command has ended.
-pub(super) async fn work_on(worker: Arc<Worker>, leased: Leased, place: OwnedSemaphorePermit) {
+/// Runs the command for a job, when it is its turn, and tells the store how it ended. Its place is free again when the command
+/// has ended.
+pub(super) async fn work_on(
+    worker: Arc<Worker>,
+    leased: Leased,
+    turn: impl Future<Output = Option<OwnedSemaphorePermit>>,
+) {
     let token = leased.token;
     let grip = worker.held.take(token, leased.job.event, id_on_a_line(&leased.job.id).into_owned());
     // Stopping may have begun since the claim.
     worker.held.stop(worker.stopper.state());
+    let place = tokio::select! {
+        biased;
+        place = turn => place,
+        () = worker.stopper.reaches(Stopping::InOrder) => None,
+    };
     let begun = Instant::now();
-    let ran = run(&worker, &leased, &grip).await;
+    let ran = match place {
+        Some(_) => run(&worker, &leased, &grip).await,
+        None => Err(NotRun::Command(NotStarted::Stopped)),
+    };
     let took = begun.elapsed();
     match ran {
         Ok(ran) => {
@@ -73,6 +86,8 @@ pub(super) async fn work_on(worker: Arc<Worker>, leased: Leased, place: OwnedSem
                 finish(&worker, leased, ending, report, took, place).await;
             }
         }
+        // One that was lost before it was begun is not ours to give back.
+        Err(NotRun::Command(NotStarted::Stopped)) if grip.is_lost() => {}
         Err(why) => give_back(&worker, leased, why, place).await,
     }
     worker.held.let_go(token);
@@ -161,10 +176,10 @@ async fn finish(
     ending: Ending,
     report: Report,
     took: Duration,
-    place: OwnedSemaphorePermit,
+    place: Option<OwnedSemaphorePermit>,
 ) {
     let end = End { token: leased.token, ending, report };
-    let (answer, end) = record(worker, end, Some(place)).await;
+    let (answer, end) = record(worker, end, place).await;
     let Some(answer) = answer else { return };
     if ending == Ending::Released && answer.is_ok() && worker.stopper.state() != Stopping::No {
         worker.count_released();
@@ -176,7 +191,7 @@ async fn finish(
 }
 
 /// A job whose command was not run goes back; that costs no attempt.
-async fn give_back(worker: &Worker, leased: Leased, why: NotRun, place: OwnedSemaphorePermit) {
+async fn give_back(worker: &Worker, leased: Leased, why: NotRun, place: Option<OwnedSemaphorePermit>) {
     let wait = worker.policy.first_wait.max(NOT_STARTED_LEAST);
     let later = Ending::Later { not_before: SystemClock.now().after(wait) };
     let (ending, error) = match why {
@@ -205,7 +220,7 @@ async fn give_back(worker: &Worker, leased: Leased, why: NotRun, place: OwnedSem
         report.error_class = Some("not_started".to_owned());
         report.error = Some(text);
     }
-    if let (Some(Ok(_)), _) = record(worker, End { token: leased.token, ending, report }, Some(place)).await {
+    if let (Some(Ok(_)), _) = record(worker, End { token: leased.token, ending, report }, place).await {
         worker.count_released();
     }
 }

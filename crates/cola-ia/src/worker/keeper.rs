@@ -9,6 +9,7 @@ use cola_ia_core::job::JobState;
 use cola_ia_core::store::{LEASES_MAX, StoreError};
 
 use super::Worker;
+use super::adopted::reap_adopted;
 use super::outage::can_pass;
 use super::stop::Stopping;
 use crate::lang::Message;
@@ -37,6 +38,8 @@ pub(super) async fn keep(worker: &Worker) {
             recover(worker).await;
             next_recovery = Due::after(if worker.held.is_empty() { RECOVER_IDLE } else { RECOVER_BUSY });
         }
+        // Also while no command runs.
+        reap_adopted();
         tokio::time::sleep(next_beat.left().min(next_recovery.left()).clamp(Duration::from_millis(1), LOOK_AGAIN)).await;
     }
 }

@@ -256,7 +256,8 @@ async fn work_until_the_end(worker: &Arc<Worker>, has_bar: bool) -> Left {
 /// Tells the commands to end, when the worker is told.
 async fn pass_the_stop_on(worker: &Worker) {
     worker.stopper.reaches(Stopping::InOrder).await;
-    if !worker.held.is_empty() {
+    // Where it stops of itself, the reason is told at the end.
+    if !worker.held.is_empty() && worker.stopper.reason().is_none() {
         let seconds = worker.grace.as_secs();
         worker.voice.note(Message::new("work-stopping").number("seconds", seconds));
     }

@@ -53,8 +53,14 @@ mod tests {
     #[test]
     fn keys_are_what_they_were() {
         let namespace = std::array::from_fn(|at| at as u8);
-        assert_eq!(effect_key(&namespace, &source("default"), "idea-42", 1, "job"), "mG_2lExkAGbqjBx8aa8SKixK57ewjsQ5SdshRZRQQtY");
-        assert_eq!(effect_key(&[0xff; 16], &source("form"), "pedido ñ 7", u32::MAX, "publish"), "PwNNlh2xrq4mmo_s4RFbdLar9YKI2sSTwGHKQL0Cg-8");
+        assert_eq!(
+            effect_key(&namespace, &source("default"), "idea-42", 1, "job"),
+            "mG_2lExkAGbqjBx8aa8SKixK57ewjsQ5SdshRZRQQtY"
+        );
+        assert_eq!(
+            effect_key(&[0xff; 16], &source("form"), "pedido ñ 7", u32::MAX, "publish"),
+            "PwNNlh2xrq4mmo_s4RFbdLar9YKI2sSTwGHKQL0Cg-8"
+        );
     }
 
     #[test]

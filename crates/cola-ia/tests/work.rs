@@ -193,7 +193,8 @@ fn a_command_that_is_killed_or_fails_is_an_error_and_bounded() {
         never) exit 65 ;;
         late) trap '' TERM; sleep 60 & wait; wait ;;
     esac"#;
-    let worked = work(&place, &["-j", "4", "--max-attempts", "2", "--timeout", "1s", "--grace", "200ms", "--json"], script);
+    let worked =
+        work(&place, &["-j", "4", "--max-attempts", "2", "--timeout", "1s", "--grace", "200ms", "--json"], script);
     check_exit(&worked, 0);
     let expected = [
         ("fails", vec!["error", "error"], "exit_3"),
@@ -210,7 +211,11 @@ fn a_command_that_is_killed_or_fails_is_an_error_and_bounded() {
     assert_eq!(show(&place, "killed")["attempt_log"][0]["signal"], 9);
     assert_eq!(show(&place, "never")["reason"], "permanent");
     assert_eq!(out(&worked).lines().count(), 7);
-    assert!(err(&worked).contains("fails: attempt 2 failed (exit_3): no luck; it is not tried again"), "{}", err(&worked));
+    assert!(
+        err(&worked).contains("fails: attempt 2 failed (exit_3): no luck; it is not tried again"),
+        "{}",
+        err(&worked)
+    );
     assert!(err(&worked).contains("0 done, 4 failed, 3 attempts to be repeated"), "{}", err(&worked));
 }
 
@@ -241,7 +246,8 @@ fn a_result_that_comes_after_the_lease_was_lost_changes_nothing() {
     let place = place();
     add(&place, ["a".to_owned()]);
     // The first attempt ends while its worker is stopped.
-    let script = "echo made by $COLA_IA_ATTEMPT; test $COLA_IA_ATTEMPT != 1 || { echo > begun; sleep 1; echo > ended; }";
+    let script =
+        "echo made by $COLA_IA_ATTEMPT; test $COLA_IA_ATTEMPT != 1 || { echo > begun; sleep 1; echo > ended; }";
     let mut first = Worker::start(&place, "first", &["--lease", "1s", "--drain"], script);
     line_of(&place, "begun");
     signal(&first.child, Signal::SIGSTOP);
@@ -307,7 +313,10 @@ fn a_full_disk_loses_no_result_and_repeats_no_command() {
         return;
     }
     let text = |name| text_of(&place.path(name));
-    assert_eq!((text("out_full"), text("out"), text("ran")), (String::new(), "a done\nb done\n".into(), "a\nb\n".into()));
+    assert_eq!(
+        (text("out_full"), text("out"), text("ran")),
+        (String::new(), "a done\nb done\n".into(), "a\nb\n".into())
+    );
     let said = text("err");
     assert_eq!(said.matches("the store cannot be used").count(), 1, "{said}");
     assert!(said.contains("no room") && said.contains("2 done"), "{said}");
@@ -435,9 +444,8 @@ fn texts_of_any_size_and_shape_arrive_as_they_are() {
         "0123456789".repeat(300_000),
         "-n 'quoted' \"double\" $(touch pwned) `touch pwned`\n\\ * ; & | \u{1f600}\n".to_owned(),
     ];
-    let line = |(n, text): (usize, &String)| {
-        serde_json::json!({ "id": format!("t{n}"), "texto": text }).to_string() + "\n"
-    };
+    let line =
+        |(n, text): (usize, &String)| serde_json::json!({ "id": format!("t{n}"), "texto": text }).to_string() + "\n";
     let lines: String = texts.iter().enumerate().map(line).collect();
     check_exit(&place.run_with(&["add", "-q", "-"], lines.as_bytes()), 0);
     let worked = place.run(&["work", "--drain", "-j", "2", "--", "sha256sum"]);
@@ -482,8 +490,12 @@ fn a_command_finds_its_job_and_nothing_else_of_ours() {
     let names: Vec<&str> = outputs[0].lines().filter_map(|line| line.split_once('=')).map(|(name, _)| name).collect();
     assert_eq!(names.len(), 11, "{names:?}");
     assert!(outputs[0].ends_with("600\n700\n"), "{}", outputs[0]);
-    let read: Value = serde_json::from_str(job["attempt_log"][1]["stderr"].as_str().unwrap().lines().next().unwrap()).unwrap();
-    assert_eq!((&read["text"], &read["id"], &read["lease"]), (&"t".into(), &"idea 42".into(), &value(0, "COLA_IA_LEASE").into()));
+    let read: Value =
+        serde_json::from_str(job["attempt_log"][1]["stderr"].as_str().unwrap().lines().next().unwrap()).unwrap();
+    assert_eq!(
+        (&read["text"], &read["id"], &read["lease"]),
+        (&"t".into(), &"idea 42".into(), &value(0, "COLA_IA_LEASE").into())
+    );
     let left: Vec<_> = fs::read_dir(std::env::temp_dir()).unwrap().flatten().map(|entry| entry.path()).collect();
     assert!(!left.contains(&Path::new(&value(0, "COLA_IA_SOCKET")).parent().unwrap().to_owned()));
 }
@@ -504,7 +516,10 @@ fn a_result_file_is_kept_and_can_ask_for_later() {
     let job = show(&place, "done");
     let attempt = &job["attempt_log"][0];
     assert_eq!(job["resource_id"], "post-7");
-    assert_eq!((&attempt["cost_micros"], &attempt["tokens_in"], &attempt["model"]), (&1.into(), &3.into(), &"m".into()));
+    assert_eq!(
+        (&attempt["cost_micros"], &attempt["tokens_in"], &attempt["model"]),
+        (&1.into(), &3.into(), &"m".into())
+    );
     let later = show(&place, "later");
     assert_eq!((&later["state"], &later["attempts"]), (&"pending".into(), &0.into()));
     assert_eq!(later["attempt_log"][0]["error"], "busy");
@@ -531,7 +546,12 @@ fn a_command_says_how_its_job_ends_without_a_store() {
     esac"#;
     let worked = work(&place, &["--max-attempts", "1"], script);
     check_exit(&worked, 0);
-    assert_eq!(out(&worked), "complete done\nfail failed\nrelease pending\nextend done\nother failed\n", "{}", err(&worked));
+    assert_eq!(
+        out(&worked),
+        "complete done\nfail failed\nrelease pending\nextend done\nother failed\n",
+        "{}",
+        err(&worked)
+    );
     let complete = show(&place, "complete");
     assert_eq!((&complete["resource_id"], &complete["attempt_log"][0]["exit_code"]), (&"post-1".into(), &3.into()));
     let fail = show(&place, "fail");
@@ -549,7 +569,9 @@ fn a_command_that_cannot_be_started_costs_no_attempt() {
     let place = place();
     add(&place, ["a".to_owned(), "b".to_owned()]);
     place.write("plain", "x");
-    for (command, hint) in [("nope", "looked for in PATH"), ("plain", "./plain"), ("./plain", "chmod"), ("echo $X", "sh -c")] {
+    for (command, hint) in
+        [("nope", "looked for in PATH"), ("plain", "./plain"), ("./plain", "chmod"), ("echo $X", "sh -c")]
+    {
         let ran = place.run(&["work", "--drain", "--", command]);
         check_exit(&ran, 1);
         assert!(err(&ran).contains(hint) && out(&ran).is_empty(), "{}", err(&ran));

@@ -31,15 +31,14 @@ impl Changes {
     pub(super) fn look(&self, path: &Path) -> Result<u64, StoreError> {
         let mut look = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let Look { connection, last } = &mut *look;
-        let connection = match connection {
-            Some(connection) => connection,
-            None => {
-                let wait = Wait { limit: OPEN_WAIT, patience: std::sync::Arc::new(Quiet) };
-                let opened = connection::open_reader(path, &wait)?;
-                // Nobody is made to wait for a hint.
-                opened.busy_timeout(Duration::ZERO).map_err(|cause| error::sqlite(path, &cause))?;
-                connection.insert(opened)
-            }
+        let connection = if let Some(connection) = connection {
+            connection
+        } else {
+            let wait = Wait { limit: OPEN_WAIT, patience: std::sync::Arc::new(Quiet) };
+            let opened = connection::open_reader(path, &wait)?;
+            // Nobody is made to wait for a hint.
+            opened.busy_timeout(Duration::ZERO).map_err(|cause| error::sqlite(path, &cause))?;
+            connection.insert(opened)
         };
         match connection.prepare_cached("PRAGMA data_version").and_then(|mut ask| ask.query_row([], |row| row.get(0))) {
             Ok(version) => *last = i64::cast_unsigned(version),

@@ -526,8 +526,6 @@ impl Store for SqliteStore {
     }
 
     async fn namespace(&self) -> Result<[u8; 16], StoreError> {
-        self.reader
-            .call(|sight| sight.connection.query_row("SELECT namespace FROM store", [], |row| row.get(0)))
-            .await
+        self.reader.call(|sight| sight.connection.query_row("SELECT namespace FROM store", [], |row| row.get(0))).await
     }
 }

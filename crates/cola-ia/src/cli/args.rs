@@ -627,6 +627,7 @@ pub fn parse(lang: &Lang, args: &[OsString]) -> Result<Parsed, Problem> {
     }
 }
 
+#[expect(clippy::too_many_lines, reason = "an arm a command")]
 fn read(matches: &ArgMatches) -> Result<Invocation, Problem> {
     let mut flags = Flags { config: path(matches, "config"), settings: Vec::new() };
     flags.settings.extend(os(matches, "db").map(|value| ("db", value.to_owned())));
@@ -767,9 +768,7 @@ fn read_add(matches: &ArgMatches) -> Result<AddOptions, Problem> {
 
 fn read_work(matches: &ArgMatches) -> Result<WorkOptions, Problem> {
     let stdin = match text(matches, "stdin")? {
-        Some(word) => {
-            StdinForm::from_word(word).ok_or_else(|| unknown_word("--stdin", word, &StdinForm::WORDS))?
-        }
+        Some(word) => StdinForm::from_word(word).ok_or_else(|| unknown_word("--stdin", word, &StdinForm::WORDS))?,
         None => StdinForm::default(),
     };
     let mut command = matches.get_many::<OsString>("exec").into_iter().flatten().cloned();

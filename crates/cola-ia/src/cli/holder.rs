@@ -46,8 +46,9 @@ impl Holder {
         settings: &Settings,
     ) -> Result<Vec<Result<Timestamp, LeaseLost>>, Problem> {
         match self {
-            Self::Store(store, _) => block_on(store.extend(leases.to_vec(), settings.lease))
-                .map_err(|error| Problem::from_store(&error)),
+            Self::Store(store, _) => {
+                block_on(store.extend(leases.to_vec(), settings.lease)).map_err(|error| Problem::from_store(&error))
+            }
             Self::Worker(inside) => {
                 let length = (!settings.is_default("lease")).then_some(settings.lease);
                 leases.iter().map(|_| inside.extend(length)).collect()

@@ -5,6 +5,7 @@ use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use cola_ia_core::clock::Timestamp;
 use cola_ia_core::event::Source;
 use cola_ia_core::job::{JobState, Outcome};
 use cola_ia_core::store::Ended;
@@ -18,9 +19,9 @@ use crate::config::Environment;
 use crate::lang::{Lang, Message};
 use crate::print::{id_on_a_line, safe_line, short_line};
 use crate::worker::child::NotStarted;
+use crate::worker::claiming::Left;
 use crate::worker::verdict::last_line;
 use crate::worker::voice::Finished;
-use crate::worker::claiming::Left;
 
 /// The options of `work`. Those that are settings too are in the settings.
 #[expect(clippy::struct_excessive_bools, reason = "each is a flag of the command line")]
@@ -108,7 +109,7 @@ pub(crate) fn line(lang: &Lang, json: bool, finished: &Finished) -> String {
             attempt: *attempt,
             outcome: Cow::Borrowed(outcome.as_str()),
             state: ended.map(|ended| Cow::Borrowed(ended.state.as_str())),
-            due_at: ended.and_then(|ended| ended.due_at).map(|due| due.to_rfc3339()),
+            due_at: ended.and_then(|ended| ended.due_at).map(Timestamp::to_rfc3339),
             exit_code: report.exit_code,
             signal: report.signal,
             error_class: text(&report.error_class),
@@ -128,7 +129,7 @@ pub(crate) fn line(lang: &Lang, json: bool, finished: &Finished) -> String {
 }
 
 /// The lines for stderr: why an attempt failed, what came too late, and with `--show-output` what the command said.
-pub(crate) fn told(lang: &Lang, how: &Speech, finished: &Finished) -> Vec<String> {
+pub(crate) fn told(lang: &Lang, how: Speech, finished: &Finished) -> Vec<String> {
     let id = id_on_a_line(&finished.job.id);
     let mut lines = Vec::new();
     if how.show_output {
@@ -307,7 +308,6 @@ pub(crate) fn check_program(program: &OsStr, environment: &Environment) -> Resul
 
 #[cfg(test)]
 mod tests {
-    use cola_ia_core::clock::Timestamp;
     use cola_ia_core::intake::EventNumber;
     use cola_ia_core::store::{JobSummary, LeaseLost, Report};
 
@@ -357,15 +357,15 @@ mod tests {
     #[test]
     fn what_went_wrong_is_one_line_that_steers_no_terminal() {
         let how = Speech { json: false, show_output: false, progress: false };
-        let lines = |finished: &Finished| told(&Lang::only(Language::English), &how, finished);
+        let lines = |finished: &Finished| told(&Lang::only(Language::English), how, finished);
         assert!(lines(&finished(Outcome::Done, JobState::Done)).is_empty());
         let [again] = &lines(&finished(Outcome::Error, JobState::Pending))[..] else { panic!("one line") };
-        assert_eq!(
-            again,
-            "a b: attempt 2 failed (exit_1): red \\u001b[31m; it is tried again at 1970-01-01T00:01:00Z"
-        );
+        assert_eq!(again, "a b: attempt 2 failed (exit_1): red \\u001b[31m; it is tried again at 1970-01-01T00:01:00Z");
         let [over] = &lines(&finished(Outcome::Error, JobState::Failed))[..] else { panic!("one line") };
-        assert_eq!(over, "a b: attempt 2 failed (exit_1): red \\u001b[31m; it is not tried again and waits for a person");
+        assert_eq!(
+            over,
+            "a b: attempt 2 failed (exit_1): red \\u001b[31m; it is not tried again and waits for a person"
+        );
     }
 
     #[test]

@@ -150,7 +150,11 @@ async fn begin(worker: &Arc<Worker>, claim: Claim, mut places: OwnedSemaphorePer
     }
 }
 
-fn spawn(worker: &Arc<Worker>, leased: Leased, turn: impl Future<Output = Option<OwnedSemaphorePermit>> + Send + 'static) {
+fn spawn(
+    worker: &Arc<Worker>,
+    leased: Leased,
+    turn: impl Future<Output = Option<OwnedSemaphorePermit>> + Send + 'static,
+) {
     worker.live.fetch_add(1, Ordering::SeqCst);
     let worker = Arc::clone(worker);
     tokio::spawn(async move {

@@ -48,7 +48,7 @@ impl Inside {
     pub fn extend(&self, length: Option<Duration>) -> Result<Result<Timestamp, LeaseLost>, Problem> {
         let lease_ms = length.map(|length| u64::try_from(length.as_millis()).unwrap_or(u64::MAX));
         let text = self.ask(&InsideRequest { lease_ms, ..request("extend") })?;
-        let answer = self.understand(&text)?;
+        let answer = Self::understand(&text)?;
         Ok(match answer.lease_until.as_deref().and_then(Timestamp::parse_rfc3339) {
             Some(until) => Ok(until),
             None => Err(LeaseLost { superseded_by: answer.superseded_by }),
@@ -81,7 +81,7 @@ impl Inside {
             model: text(&report.model),
             ..request(verb)
         })?;
-        let answer = self.understand(&text)?;
+        let answer = Self::understand(&text)?;
         Ok(if answer.result == "ok" { Ok(()) } else { Err(LeaseLost { superseded_by: answer.superseded_by }) })
     }
 
@@ -104,7 +104,7 @@ impl Inside {
     }
 
     /// `ok` and `lease_lost`; everything else is a problem.
-    fn understand<'a>(&self, text: &'a str) -> Result<InsideAnswer<'a>, Problem> {
+    fn understand(text: &str) -> Result<InsideAnswer<'_>, Problem> {
         let refused = |why: &str| Problem::failed(Message::new("inside-refused").with("code", why));
         let answer: InsideAnswer<'_> = serde_json::from_str(text).map_err(|_| refused("no_answer"))?;
         match &*answer.result {

@@ -40,7 +40,8 @@ pub(super) async fn keep(worker: &Worker) {
         }
         // Also while no command runs.
         reap_adopted();
-        tokio::time::sleep(next_beat.left().min(next_recovery.left()).clamp(Duration::from_millis(1), LOOK_AGAIN)).await;
+        tokio::time::sleep(next_beat.left().min(next_recovery.left()).clamp(Duration::from_millis(1), LOOK_AGAIN))
+            .await;
     }
 }
 

@@ -149,8 +149,7 @@ pub fn run(session: &Session, options: &WorkOptions, settings: &Settings) -> Res
             .hint(Message::new("work-no-folder-hint"))
     })?;
     let speech = options.speech();
-    let (speaker, voice) =
-        Speaker::start(session, speech, Arc::clone(&stopper)).map_err(system("work-no-threads"))?;
+    let (speaker, voice) = Speaker::start(session, speech, Arc::clone(&stopper)).map_err(system("work-no-threads"))?;
     let outage = Outage::new(voice.clone());
     let patience = Arc::new(LockPatience {
         outage: Arc::clone(&outage),
@@ -214,7 +213,9 @@ pub fn run(session: &Session, options: &WorkOptions, settings: &Settings) -> Res
 
 fn say_the_end(session: &Session, tally: &Tally, left: &Left) {
     session.note(&tally.summary());
-    work::left(left).iter().for_each(|message| session.note(message));
+    for message in work::left(left) {
+        session.note(&message);
+    }
 }
 
 async fn work_until_the_end(worker: &Arc<Worker>, has_bar: bool) -> Left {

@@ -149,7 +149,9 @@ impl JobLine {
         let mut kept = self.said.lock().unwrap_or_else(PoisonError::into_inner);
         match &*kept {
             // As from a store: the same word again is answered the same, another one comes too late.
-            Some(first) if first.ending.outcome() != said.ending.outcome() => lease_lost(LeaseLost { superseded_by: None }),
+            Some(first) if first.ending.outcome() != said.ending.outcome() => {
+                lease_lost(LeaseLost { superseded_by: None })
+            }
             Some(_) => answer("ok"),
             None => {
                 *kept = Some(said);

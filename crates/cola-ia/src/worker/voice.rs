@@ -80,7 +80,8 @@ impl Speaker {
         let (words, waiting) = channel(WAITING_MAX);
         let bar = (how.progress && !session.quiet && io::stderr().is_terminal()).then(bar);
         let has_bar = bar.is_some();
-        let saying = Saying { session: session.clone(), how, bar, tally: Tally::default(), rate: Rate::default(), stopper };
+        let saying =
+            Saying { session: session.clone(), how, bar, tally: Tally::default(), rate: Rate::default(), stopper };
         let thread = std::thread::Builder::new().name("voice".into()).spawn(move || saying.until_the_end(waiting))?;
         Ok((Self { thread, words: words.clone(), has_bar }, Voice(words)))
     }
@@ -134,9 +135,11 @@ impl Saying {
             self.rate.ended += 1;
         }
         let line = work::line(&self.session.lang, self.how.json, finished);
-        let lines = work::told(&self.session.lang, &self.how, finished);
+        let lines = work::told(&self.session.lang, self.how, finished);
         let written = self.hidden(|session| {
-            lines.iter().for_each(|line| session.complain(line));
+            for line in &lines {
+                session.complain(line);
+            }
             let mut stdout = io::stdout().lock();
             stdout.write_all(line.as_bytes()).and_then(|()| stdout.flush())
         });

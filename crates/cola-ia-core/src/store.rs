@@ -469,6 +469,21 @@ pub trait Store: Send + Sync {
         order: Order,
         jobs: Vec<EventNumber>,
     ) -> Result<Vec<Result<Ended, OrderRefused>>, StoreError>;
+
+    /// A number that is another one after anybody, in whatever process, has committed something, so that who waits for work
+    /// need not ask for it again and again. A hint: it can move where nothing changed, it says nothing of what did, and it
+    /// means something only beside another number of the same opened store. Cheap enough to be asked 50 times a second.
+    ///
+    /// # Errors
+    /// `Unavailable`, `Corrupt`.
+    async fn changes(&self) -> Result<u64, StoreError>;
+
+    /// The store's namespace: what tells its events apart from those of any other store, in the keys of effects. It stays the
+    /// same once the store has an event, through backups, restores and exports.
+    ///
+    /// # Errors
+    /// `Unavailable`, `Corrupt`.
+    async fn namespace(&self) -> Result<[u8; 16], StoreError>;
 }
 
 /// What a caller can do about an error.

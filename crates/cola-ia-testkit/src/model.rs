@@ -117,6 +117,8 @@ struct Memory {
     received: Vec<stats::Received>,
     /// Every delivery, in the order of arrival.
     log: Vec<DeliverySummary>,
+    /// How often it was asked for changes.
+    looks: u64,
 }
 
 /// A source and an id; of an event that was erased, what stands for its id behind a mark that no id has.
@@ -444,6 +446,17 @@ impl Store for ModelStore {
         let answer = Restored { restored_at: memory.restored_at, leases_voided };
         memory.ops.insert(op, Call { at: now, first: First::Restored(mark, answer) });
         Ok(answer)
+    }
+
+    async fn changes(&self) -> Result<u64, StoreError> {
+        // Allowed to move where nothing changed.
+        let mut memory = self.memory.lock();
+        memory.looks += 1;
+        Ok(memory.looks)
+    }
+
+    async fn namespace(&self) -> Result<[u8; 16], StoreError> {
+        Ok(self.memory.lock().book.namespace)
     }
 
     async fn restored_at(&self) -> Result<Option<Timestamp>, StoreError> {

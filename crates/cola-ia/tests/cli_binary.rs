@@ -21,7 +21,7 @@ use cola_ia_core::job::JobState;
 use cola_ia_core::store::{ErrorKind, StoreError};
 use common::{BOTH, Place};
 
-const COMMANDS: [&[&str]; 25] = [
+const COMMANDS: [&[&str]; 34] = [
     &[],
     &["init"],
     &["add"],
@@ -37,6 +37,15 @@ const COMMANDS: [&[&str]; 25] = [
     &["prune"],
     &["erase"],
     &["stats"],
+    &["claim"],
+    &["extend"],
+    &["complete"],
+    &["fail"],
+    &["release"],
+    &["recover"],
+    &["cancel"],
+    &["retry"],
+    &["replay"],
     &["backup"],
     &["restore"],
     &["restored"],

@@ -56,6 +56,8 @@ pub struct Leased {
     pub until: Timestamp,
     /// The attempt's number within the run, from 1.
     pub attempt: u32,
+    /// Attempts of the run that were lost with their workers, before this one.
+    pub crashes: u32,
     /// The job.
     pub job: JobSummary,
     /// The text to work on.

@@ -50,7 +50,7 @@ fn claimed_before(connection: &Connection, op: OpId) -> rusqlite::Result<Option<
         return Ok(None);
     }
     let sql = format!(
-        "SELECT {}, {TEXT}, a.lease, j.lease_until, a.number
+        "SELECT {}, {TEXT}, a.lease, j.lease_until, a.number, j.crashes
          FROM attempts a JOIN jobs j ON j.event = a.event AND j.lease = a.lease
          {} WHERE a.lease BETWEEN ?1 AND ?2 ORDER BY a.lease",
         row::JOB_COLUMNS,
@@ -64,6 +64,7 @@ fn claimed_before(connection: &Connection, op: OpId) -> rusqlite::Result<Option<
                 token: LeaseToken(row.get(column + 1)?),
                 until: row::time(row, column + 2)?,
                 attempt: row.get(column + 3)?,
+                crashes: row.get(column + 4)?,
                 text: text(row, column)?,
                 job: row::job(row)?,
             })
@@ -157,9 +158,9 @@ fn lease(
         summary.attempts = job.attempts;
         summary.due_at = None;
         summary.lease_until = Some(until);
-        let attempt = from.leases + 1;
+        let (attempt, crashes) = (from.leases + 1, job.crashes);
         moves.job(JobState::Pending, &JobRow { job, leases: attempt, ..from }, Some(&worker), None)?;
-        given.push(Leased { token, until, attempt, job: summary, text });
+        given.push(Leased { token, until, attempt, crashes, job: summary, text });
         if bytes > ANSWER_MAX_BYTES {
             break;
         }

@@ -6,6 +6,7 @@
 mod accept;
 mod attempts;
 mod backup;
+mod changes;
 mod check;
 mod checkpoint;
 mod claim;
@@ -88,6 +89,7 @@ pub use take_over::{REPORTED_MAX, TakenOver, Untaken};
 
 use crate::migration::Migration;
 use accept::Prepared;
+use changes::Changes;
 use connection::Wait;
 use file::Found;
 use reader::Reader;
@@ -165,6 +167,7 @@ pub struct SqliteStore {
     /// `None` for a store that was opened for views only.
     writer: Option<Writer>,
     reader: Reader,
+    changes: Changes,
     path: PathBuf,
     slots: Slots,
     preparer: Preparer,
@@ -261,6 +264,7 @@ impl SqliteStore {
                 arrival.is_news(),
             )),
             reader: Reader::start(views, path, slots),
+            changes: Changes::default(),
             path: path.to_owned(),
             slots,
             preparer: Preparer::new(slots),
@@ -302,6 +306,7 @@ impl SqliteStore {
         Ok(Self {
             writer: None,
             reader: Reader::start(views, path, slots),
+            changes: Changes::default(),
             path: path.to_owned(),
             slots,
             preparer: Preparer::new(slots),
@@ -524,5 +529,13 @@ impl Store for SqliteStore {
         jobs: Vec<EventNumber>,
     ) -> Result<Vec<Result<Ended, OrderRefused>>, StoreError> {
         self.writer()?.call(jobs.len(), move |scope| order::order(scope, op, order, &jobs)).await
+    }
+
+    async fn changes(&self) -> Result<u64, StoreError> {
+        self.changes.look(&self.path)
+    }
+
+    async fn namespace(&self) -> Result<[u8; 16], StoreError> {
+        self.reader.call(|sight| sight.connection.query_row("SELECT namespace FROM store", [], |row| row.get(0))).await
     }
 }

@@ -148,7 +148,8 @@ impl Event {
         let of_it = |attempt: &&Attempt| attempt.lease == lease.token.0;
         let attempt = self.attempts.iter().find(of_it).expect("an attempt a lease");
         let text = self.revisions.last().and_then(|newest| newest.text.clone()).unwrap_or_default();
-        Leased { token: lease.token, until: lease.until, attempt: attempt.number, job: self.job.clone(), text }
+        let crashes = self.machine.crashes;
+        Leased { token: lease.token, until: lease.until, attempt: attempt.number, crashes, job: self.job.clone(), text }
     }
 
     /// The latest attempts, newest first, with what they wrote.

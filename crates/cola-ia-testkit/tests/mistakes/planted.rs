@@ -986,6 +986,14 @@ impl Store for Wrong {
         self.model.restored_at().await
     }
 
+    async fn changes(&self) -> Result<u64, StoreError> {
+        self.model.changes().await
+    }
+
+    async fn namespace(&self) -> Result<[u8; 16], StoreError> {
+        self.model.namespace().await
+    }
+
     async fn export(&self, cursor: Option<ExportCursor>, limit: u32) -> Result<ExportPage, StoreError> {
         let cursor = cursor.map(|cursor| match self.mistake {
             Mistake::ExportsLaterEvents => ExportCursor { upto: i64::MAX, ..cursor },

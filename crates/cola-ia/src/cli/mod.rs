@@ -5,26 +5,36 @@
 pub mod add;
 pub mod args;
 pub mod backup;
+pub mod claim;
+pub mod complete;
 pub mod config;
 pub mod conflicts;
 pub mod deliveries;
 pub mod doctor;
 pub mod erase;
 pub mod errors;
+mod errors_group;
 pub mod errors_list;
 mod exit;
 pub mod export;
+pub mod extend;
+pub mod fail;
 mod filter;
+mod holder;
 pub mod id;
 pub mod import;
 pub mod init;
 pub mod jobs;
 pub mod list;
 pub mod man;
+pub mod order;
 pub mod paste;
 mod problem;
 mod progress;
 pub mod prune;
+pub mod recover;
+pub mod release;
+pub mod report;
 pub mod resolve;
 pub mod restore;
 pub mod restored;
@@ -34,6 +44,7 @@ pub mod stats;
 pub mod tail;
 mod usage;
 mod why;
+pub mod work;
 
 use std::ffi::OsString;
 use std::io::Write as _;
@@ -55,6 +66,7 @@ use crate::import::run as import_command;
 use crate::lang::{Lang, choose};
 use crate::print::{Colour, ColourChoice};
 use crate::store;
+use crate::worker::run as work_command;
 use args::{Command, Invocation, Parsed};
 
 /// Runs the command that the arguments ask for; the first is the program's name.
@@ -162,6 +174,14 @@ fn dispatch(session: &Session, invocation: &Invocation) -> Result<Exit, Problem>
         Command::Erase(options) => erase::run(session, options, &load(NamedFile::MustExist)?),
         Command::Export(options) => export::run(session, options, &load(NamedFile::MustExist)?),
         Command::Import(options) => import_command(session, options, &load(NamedFile::MustExist)?),
+        Command::Claim(options) => claim::run(session, options, &load(NamedFile::MustExist)?),
+        Command::Extend(options) => extend::run(session, options, &load(NamedFile::MustExist)?),
+        Command::Complete(options) => complete::run(session, options, &load(NamedFile::MustExist)?),
+        Command::Fail(options) => fail::run(session, options, &load(NamedFile::MustExist)?),
+        Command::Work(options) => work_command(session, options, &load(NamedFile::MustExist)?),
+        Command::Release(options) => release::run(session, options, &load(NamedFile::MustExist)?),
+        Command::Recover(options) => recover::run(session, *options, &load(NamedFile::MustExist)?),
+        Command::Order(options) => order::run(session, options, &load(NamedFile::MustExist)?),
         Command::ConfigShow { origin, json } => {
             config::show(&load(NamedFile::MustExist)?, &session.lang, *origin, *json)
         }

@@ -272,6 +272,12 @@ impl Story<'_> {
             ]);
         }
         self.table(&table);
+        for attempt in attempts.iter().rev() {
+            if let Some(said) = &attempt.late {
+                let sentence = answered_late(attempt, said, attempts).in_prose(self.lang);
+                self.line(&format!("  {sentence}"));
+            }
+        }
         let last = attempts.first().filter(|attempt| attempt.outcome.as_deref() != Some("done"));
         if let Some(said) = last.and_then(|attempt| attempt.stderr.as_deref()).filter(|said| !said.trim().is_empty()) {
             self.line(&format!("  {}", self.lang.t("show-stderr", &[])));
@@ -358,11 +364,20 @@ pub(super) fn difference_lines(lang: &Lang, ours: &str, theirs: &str, colour: bo
     found.lines.into_iter().chain(cut).map(|line| format!("  {line}")).collect()
 }
 
+/// What an attempt said when its lease was lost, and the attempt that had taken its place by now. The newest is first.
+fn answered_late(attempt: &AttemptView, said: &str, attempts: &[AttemptView]) -> Message {
+    let newest = attempts.iter().find(|other| other.run == attempt.run).map_or(0, |newest| newest.number);
+    let superseded = newest > attempt.number;
+    let key = if superseded { "show-late-superseded" } else { "show-late-answer" };
+    let message = Message::new(key).with("attempt", attempt.number).with("said", short_line(said, DETAIL_MAX));
+    if superseded { message.with("by", newest) } else { message }
+}
+
 /// Exit code, signal, class and words of the error, as far as they are known.
 pub(super) fn how_it_ended(attempt: &AttemptView) -> String {
     let exit = attempt.exit_code.map(|code| format!("exit {code}"));
     let signal = attempt.signal.map(|signal| format!("signal {signal}"));
-    let said = attempt.error.clone().or_else(|| attempt.late.clone());
+    let said = attempt.error.clone().or_else(|| attempt.late.as_ref().map(|late| format!("late: {late}")));
     let class = attempt.error_class.as_ref().map(|class| format!("[{class}]"));
     let parts: Vec<String> = [class, exit, signal, said].into_iter().flatten().collect();
     short_line(&parts.join(" "), DETAIL_MAX).into_owned()

@@ -6,6 +6,7 @@
 pub mod age;
 pub mod clock;
 pub mod cost;
+pub mod effect;
 pub mod error_shape;
 pub mod event;
 pub mod filter;

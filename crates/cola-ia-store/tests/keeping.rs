@@ -154,7 +154,7 @@ fn a_backup_is_private_whole_and_dated() {
     let folder = Folder::new().with(&["a", "b"]);
     let before = SystemClock.now();
     let made = make_backup(&folder).unwrap();
-    assert_eq!((made.events, made.schema), (2, 2));
+    assert_eq!((made.events, made.schema), (2, 3));
     assert!(made.taken_at >= before && made.taken_at <= SystemClock.now());
     let metadata = fs::metadata(folder.backup()).unwrap();
     assert_eq!((metadata.permissions().mode() & 0o777, metadata.len()), (0o600, made.bytes));
@@ -301,7 +301,7 @@ fn a_backup_of_an_older_schema_is_made_and_can_be_restored() {
     assert_eq!((made.schema, made.events), (1, 1));
     let before = fs::read(folder.backup()).unwrap();
     let restored = put_back(&folder).unwrap();
-    assert_eq!((restored.schema_from, restored.schema, restored.taken_at), (1, 2, None));
+    assert_eq!((restored.schema_from, restored.schema, restored.taken_at), (1, 3, None));
     assert_eq!(restored.newest_at, Some(Timestamp::from_micros(5)));
     assert_eq!(fs::read(folder.backup()).unwrap(), before);
     assert!(wrong(&folder.store()).contains(&"restored"));

@@ -87,7 +87,8 @@ pub struct LeaseAnswer<'a> {
     pub superseded_by: Option<u32>,
     /// Until when the lease lasts now; only for `extend`.
     pub lease_until: Option<String>,
-    /// The job's state from then on; not for `extend`.
+    /// The job's state from then on; not for `extend`, and `null` inside of a job, whose worker records it when the command has
+    /// ended.
     #[serde(borrow)]
     pub state: Option<Cow<'a, str>>,
     /// When the job is due again, where it is.
@@ -101,9 +102,9 @@ impl<'a> LeaseAnswer<'a> {
         Self { lease_until: until, ..Self::of("extend", lease, answer.as_ref().err()) }
     }
 
-    /// The answer to a verb that ends a lease.
-    pub fn ended(verb: &'a str, lease: LeaseToken, answer: &Result<Ended, LeaseLost>) -> Self {
-        let ended = answer.as_ref().ok();
+    /// The answer to a verb that ends a lease; without [`Ended`] where a worker keeps it until its command has ended.
+    pub fn ended(verb: &'a str, lease: LeaseToken, answer: &Result<Option<Ended>, LeaseLost>) -> Self {
+        let ended = answer.as_ref().ok().copied().flatten();
         Self {
             state: ended.map(|ended| Cow::Borrowed(ended.state.as_str())),
             due_at: ended.and_then(|ended| ended.due_at).map(Timestamp::to_rfc3339),

@@ -9,4 +9,5 @@ pub mod lang;
 pub mod print;
 pub mod result_file;
 pub mod store;
+pub mod worker;
 pub mod worker_name;

@@ -50,21 +50,35 @@ impl ResultFile {
     /// # Errors
     /// The first thing that is not as it must be.
     pub fn read(bytes: &[u8]) -> Result<Self, ResultFault> {
+        match Self::read_what_can_be(bytes)? {
+            (read, None) => Ok(read),
+            (_, Some(field)) => Err(ResultFault::Field(field)),
+        }
+    }
+
+    /// The same of somebody who has gone: a field that does not have the form that it must have is kept with the rest, and
+    /// the first one is named.
+    ///
+    /// # Errors
+    /// It is too long, or no object.
+    pub fn read_what_can_be(bytes: &[u8]) -> Result<(Self, Option<String>), ResultFault> {
         if bytes.len() > RESULT_MAX_BYTES {
             return Err(ResultFault::TooLong);
         }
         let Fields(fields) = serde_json::from_slice(bytes).map_err(|_| ResultFault::NotAnObject)?;
         let mut read = Self::default();
-        let mut rest = Vec::new();
+        let (mut rest, mut fault) = (Vec::new(), None);
         for (name, value) in fields {
-            match read.take(&name, value.get()) {
-                Some(true) => {}
-                Some(false) => rest.push(format!("{}:{}", serde_json::Value::from(name), value.get())),
-                None => return Err(ResultFault::Field(name)),
+            let taken = read.take(&name, value.get());
+            if taken != Some(true) {
+                rest.push(format!("{}:{}", serde_json::Value::from(&*name), value.get()));
+            }
+            if taken.is_none() {
+                fault.get_or_insert(name);
             }
         }
         read.rest = (!rest.is_empty()).then(|| format!("{{{}}}", rest.join(",")));
-        Ok(read)
+        Ok((read, fault))
     }
 
     /// `Some(false)`: the field has no meaning here. `None`: it has, and not this form.
@@ -174,7 +188,10 @@ mod tests {
             ("error_class", "\"a b\""),
             ("error", "{}"),
         ] {
-            assert_eq!(read(&format!("{{\"{field}\":{value}}}")), Err(ResultFault::Field(field.into())), "{value}");
+            let text = format!("{{\"{field}\":{value}}}");
+            assert_eq!(read(&text), Err(ResultFault::Field(field.into())), "{value}");
+            let kept = ResultFile { rest: Some(text.clone()), ..ResultFile::default() };
+            assert_eq!(ResultFile::read_what_can_be(text.as_bytes()), Ok((kept, Some(field.into()))), "{value}");
         }
         let long = format!("{{\"a\":\"{}\"}}", "x".repeat(RESULT_MAX_BYTES));
         assert_eq!(read(&long), Err(ResultFault::TooLong));

@@ -5,13 +5,17 @@ use cola_ia_core::job::{JobState, LeaseToken};
 use cola_ia_core::store::{Claim, ClaimRequest, LEASES_MAX, Leased, OpId, StoreError, WORKER_NAME_MAX_BYTES, fitting};
 use rusqlite::{Connection, OptionalExtension as _, Row, params};
 
-use super::job_row::{self, JobRow, Moved};
+use super::job_row::{self, JobRow, Moves};
 use super::row;
 use super::rows::Rows;
 use super::writer::Scope;
 
 /// Texts of one answer: a claim takes no more jobs once it has so many bytes.
 const ANSWER_MAX_BYTES: usize = 16 * 1024 * 1024;
+
+/// Of `sources s`.
+const NOT_PAUSED: &str =
+    "NOT EXISTS (SELECT 1 FROM source_streaks k WHERE k.source = s.source AND k.paused_at IS NOT NULL)";
 
 /// What a worker gets of `events e`: the content that was accepted last, else the one that entered.
 const TEXT: &str =
@@ -46,7 +50,7 @@ fn claimed_before(connection: &Connection, op: OpId) -> rusqlite::Result<Option<
         return Ok(None);
     }
     let sql = format!(
-        "SELECT {}, {TEXT}, a.lease, j.lease_until, a.number
+        "SELECT {}, {TEXT}, a.lease, j.lease_until, a.number, j.crashes
          FROM attempts a JOIN jobs j ON j.event = a.event AND j.lease = a.lease
          {} WHERE a.lease BETWEEN ?1 AND ?2 ORDER BY a.lease",
         row::JOB_COLUMNS,
@@ -60,6 +64,7 @@ fn claimed_before(connection: &Connection, op: OpId) -> rusqlite::Result<Option<
                 token: LeaseToken(row.get(column + 1)?),
                 until: row::time(row, column + 2)?,
                 attempt: row.get(column + 3)?,
+                crashes: row.get(column + 4)?,
                 text: text(row, column)?,
                 job: row::job(row)?,
             })
@@ -75,12 +80,15 @@ fn text(row: &Row<'_>, column: usize) -> rusqlite::Result<String> {
 fn sources(connection: &Connection, request: &ClaimRequest) -> rusqlite::Result<Vec<i64>> {
     match &request.source {
         Some(source) => Ok(connection
-            .prepare_cached("SELECT source FROM sources WHERE name = ?1")?
+            .prepare_cached(&format!("SELECT source FROM sources s WHERE name = ?1 AND {NOT_PAUSED}"))?
             .query_row([source.as_str()], |row| row.get(0))
             .optional()?
             .into_iter()
             .collect()),
-        None => connection.prepare_cached("SELECT source FROM sources")?.query_map([], |row| row.get(0))?.collect(),
+        None => connection
+            .prepare_cached(&format!("SELECT source FROM sources s WHERE {NOT_PAUSED}"))?
+            .query_map([], |row| row.get(0))?
+            .collect(),
     }
 }
 
@@ -126,58 +134,40 @@ fn lease(
     let worker = fitting(&request.worker, WORKER_NAME_MAX_BYTES);
     let mut bytes = 0;
     let mut given: Vec<Leased> = Vec::with_capacity(due.len());
-    let mut moved: Vec<Moved<'_>> = Vec::with_capacity(due.len());
+    let mut moves = Moves::new(scope, at)?;
     let columns = row::JOB_COLUMNS_LEN;
-    let head = format!(
-        "SELECT {}, {TEXT}, {} FROM jobs j {} WHERE j.event IN (VALUES ",
+    let sql = format!(
+        "SELECT {}, {TEXT}, {} FROM jobs j {} WHERE j.event = ?1",
         row::JOB_COLUMNS,
         job_row::COLUMNS,
         row::JOB_JOINS
     );
-    let mut select = Rows::new(connection, &head, "(?)", ")")?;
-    for chunk in due.chunks(Rows::MANY) {
+    let mut select = connection.prepare_cached(&sql)?;
+    for event in due {
+        let (from, mut summary, text) = select
+            .query_row([event], |row| Ok((JobRow::of(row, columns + 1)?, row::job(row)?, text(row, columns)?)))?;
+        bytes += text.len();
+        let token = LeaseToken::new(op.0, given.len() as u16);
+        let job = from
+            .job
+            .claim(at, token, request.lease)
+            .map_err(|_| row::unexpected("job", "due in the index, and not in its row"))?;
+        let until = job.lease.map_or(at, |lease| lease.until);
+        summary.state = JobState::Running;
+        summary.reason = String::new();
+        summary.attempts = job.attempts;
+        summary.due_at = None;
+        summary.lease_until = Some(until);
+        let (attempt, crashes) = (from.leases + 1, job.crashes);
+        moves.job(JobState::Pending, &JobRow { job, leases: attempt, ..from }, Some(&worker), None)?;
+        given.push(Leased { token, until, attempt, crashes, job: summary, text });
         if bytes > ANSWER_MAX_BYTES {
             break;
         }
-        // In whatever order they come.
-        let mut read: Vec<Option<(JobRow, cola_ia_core::store::JobSummary, String)>> = vec![None; chunk.len()];
-        select.query(
-            chunk,
-            |row, event| row.bind(*event),
-            |row| {
-                let job = JobRow::of(row, columns + 1)?;
-                if let Some(place) = chunk.iter().position(|event| *event == job.event) {
-                    read[place] = Some((job, row::job(row)?, text(row, columns)?));
-                }
-                Ok(())
-            },
-        )?;
-        for (event, read) in chunk.iter().zip(read) {
-            let Some((JobRow { event, source, job, leases }, mut summary, text)) = read else {
-                return Err(row::unexpected("job of a missing event", &event.to_string()));
-            };
-            if bytes > ANSWER_MAX_BYTES {
-                break;
-            }
-            bytes += text.len();
-            let token = LeaseToken::new(op.0, given.len() as u16);
-            let job = job
-                .claim(at, token, request.lease)
-                .map_err(|_| row::unexpected("job", "due in the index, and not in its row"))?;
-            let until = job.lease.map_or(at, |lease| lease.until);
-            summary.state = JobState::Running;
-            summary.reason = String::new();
-            summary.attempts = job.attempts;
-            summary.due_at = None;
-            let attempt = leases + 1;
-            let to = JobRow { event, source, job, leases: attempt };
-            moved.push(Moved { from: JobState::Pending, to, worker: &worker, report: None });
-            given.push(Leased { token, until, attempt, job: summary, text });
-        }
     }
-    job_row::write(scope, &moved, at)?;
+    moves.count(None)?;
     let head = "INSERT OR FAIL INTO attempts (event, run, number, lease, worker, started_at) VALUES ";
-    let mut insert = Rows::new(connection, head, "(?, ?, ?, ?, ?, ?)", "")?;
+    let mut insert = Rows::new(connection, head, "(?, ?, ?, ?, ?, ?)", "");
     insert.execute(&given, |row, leased| {
         row.bind(leased.job.event.0)?;
         row.bind(leased.job.run)?;

@@ -1,16 +1,14 @@
 //! What holders of leases say: longer, and the ends.
 
-use std::collections::{HashMap, HashSet};
 use std::time::Duration;
 
 use cola_ia_core::clock::Timestamp;
-use cola_ia_core::job::{Draw, Ending, JobState, LeaseToken, Outcome, RetryPolicy};
+use cola_ia_core::job::{Draw, Ending, JobState, LeaseToken, Outcome, RetryPolicy, Sign};
 use cola_ia_core::store::{End, Ended, ErrorKind, LEASES_MAX, LeaseLost, StoreError};
-use rusqlite::Connection;
+use rusqlite::{CachedStatement, Connection, OptionalExtension as _, Row};
 
-use super::job_row::{self, EndedAttempt, JobRow, Moved};
+use super::job_row::{self, EndedAttempt, JobRow, Moves};
 use super::row;
-use super::rows::Rows;
 use super::writer::Scope;
 
 /// Refuses a call about more leases than one transaction takes.
@@ -29,21 +27,18 @@ pub(super) fn extend(
 ) -> Result<Vec<Result<Timestamp, LeaseLost>>, StoreError> {
     let at = scope.clock.now();
     let connection = scope.connection;
-    let extended = || -> rusqlite::Result<Vec<Result<Timestamp, LeaseLost>>> {
-        let attempts = attempts(connection, leases.iter().copied())?;
-        let one = |token: &LeaseToken| -> rusqlite::Result<Result<Timestamp, LeaseLost>> {
-            let Some(attempt) = attempts.get(token) else { return Ok(Err(UNKNOWN)) };
-            let Some(lease) = attempt.job.job.extend(at, *token, length).ok().and_then(|job| job.lease) else {
-                return attempt.late(connection, "extend").map(Err);
-            };
-            connection
-                .prepare_cached("UPDATE jobs SET lease_until = ?2 WHERE event = ?1")?
-                .execute((attempt.job.event, lease.until.as_micros()))?;
-            Ok(Ok(lease.until))
+    let mut find = Find::new(connection).map_err(|cause| scope.error(&cause))?;
+    let mut one = |token: &LeaseToken| -> rusqlite::Result<Result<Timestamp, LeaseLost>> {
+        let Some(attempt) = find.attempt(*token)? else { return Ok(Err(UNKNOWN)) };
+        let Some(lease) = attempt.job.job.extend(at, *token, length).ok().and_then(|job| job.lease) else {
+            return attempt.late(connection, "extend").map(Err);
         };
-        leases.iter().map(one).collect()
+        connection
+            .prepare_cached("UPDATE jobs SET lease_until = ?2 WHERE event = ?1")?
+            .execute((attempt.job.event, lease.until.as_micros()))?;
+        Ok(Ok(lease.until))
     };
-    extended().map_err(|cause| scope.error(&cause))
+    leases.iter().map(&mut one).collect::<rusqlite::Result<_>>().map_err(|cause| scope.error(&cause))
 }
 
 /// See [`Store::end`](cola_ia_core::store::Store::end).
@@ -54,56 +49,40 @@ pub(super) fn end(
 ) -> Result<Vec<Result<Ended, LeaseLost>>, StoreError> {
     let at = scope.clock.now();
     let ended = || -> rusqlite::Result<Vec<Result<Ended, LeaseLost>>> {
-        let mut answers = Vec::with_capacity(ends.len());
-        // A lease that is named twice is heard twice, the second time with what the first one did.
-        let mut rest = ends;
-        while !rest.is_empty() {
-            let mut named = HashSet::new();
-            let once = rest.iter().take_while(|end| named.insert(end.token)).count();
-            let (now, later) = rest.split_at(once);
-            answers.extend(end_each_once(scope, now, policy, at)?);
-            rest = later;
-        }
+        let mut find = Find::new(scope.connection)?;
+        let mut moves = Moves::new(scope, at)?;
+        let answers = ends
+            .iter()
+            .map(|end| end_one(scope.connection, &mut find, &mut moves, end, policy))
+            .collect::<Result<_, _>>()?;
+        moves.count(policy.pause_after)?;
         Ok(answers)
     };
     ended().map_err(|cause| scope.error(&cause))
 }
 
-fn end_each_once(
-    scope: &Scope<'_>,
-    ends: &[End],
+fn end_one(
+    connection: &Connection,
+    find: &mut Find<'_>,
+    moves: &mut Moves<'_>,
+    End { token, ending, report }: &End,
     policy: &RetryPolicy,
-    at: Timestamp,
-) -> rusqlite::Result<Vec<Result<Ended, LeaseLost>>> {
-    let connection = scope.connection;
-    let attempts = attempts(connection, ends.iter().map(|end| end.token))?;
-    let mut answers = Vec::with_capacity(ends.len());
-    let (mut moved, mut over) = (Vec::new(), Vec::new());
-    for End { token, ending, report } in ends {
-        let Some(attempt) = attempts.get(token) else {
-            answers.push(Err(UNKNOWN));
-            continue;
-        };
-        if let Some((outcome, ended)) = attempt.ended
-            && outcome == ending.outcome()
-        {
-            answers.push(Ok(ended));
-            continue;
-        }
-        let JobRow { event, source, job, leases } = &attempt.job;
-        let Ok((job, outcome)) = job.end(at, *token, *ending, policy, Draw::of(*token)) else {
-            answers.push(Err(attempt.late(connection, word(*ending))?));
-            continue;
-        };
-        let ended = job_row::ended(&job);
-        answers.push(Ok(ended));
-        let to = JobRow { event: *event, source: *source, job, leases: *leases };
-        moved.push(Moved { from: JobState::Running, to, worker: "", report: Some(report) });
-        over.push(EndedAttempt { token: *token, outcome, ended, report: Some(report) });
+) -> rusqlite::Result<Result<Ended, LeaseLost>> {
+    let Some(attempt) = find.attempt(*token)? else { return Ok(Err(UNKNOWN)) };
+    if let Some((outcome, ended)) = attempt.ended
+        && outcome == ending.outcome()
+    {
+        return Ok(Ok(ended));
     }
-    job_row::write(scope, &moved, at)?;
-    job_row::end_attempts(connection, &over, at)?;
-    Ok(answers)
+    let Ok((job, outcome)) = attempt.job.job.end(moves.at, *token, *ending, policy, Draw::of(*token)) else {
+        return attempt.late(connection, word(*ending)).map(Err);
+    };
+    let ended = job_row::ended(&job);
+    let sign = Sign::of(*ending, report.error_class.as_deref());
+    moves.signs.hear(attempt.job.source, attempt.job.event, sign);
+    moves.job(JobState::Running, &JobRow { job, ..attempt.job }, None, Some(report))?;
+    moves.attempt(EndedAttempt { token: *token, outcome, ended, report: Some(report) })?;
+    Ok(Ok(ended))
 }
 
 /// What it tried to say, for the record.
@@ -127,41 +106,38 @@ struct Attempt {
     job: JobRow,
 }
 
-/// The attempts of leases; what nobody gave is missing.
-fn attempts(
-    connection: &Connection,
-    tokens: impl ExactSizeIterator<Item = LeaseToken>,
-) -> rusqlite::Result<HashMap<LeaseToken, Attempt>> {
-    let tokens: Vec<LeaseToken> = tokens.collect();
-    let mut found = HashMap::with_capacity(tokens.len());
-    let head = format!(
-        "SELECT a.lease, a.attempt, a.run, a.number, a.outcome, a.to_state, a.to_due, {}
-         FROM attempts a LEFT JOIN jobs j ON j.event = a.event WHERE a.lease IN (VALUES ",
-        job_row::COLUMNS
-    );
-    let mut select = Rows::new(connection, &head, "(?)", ")")?;
-    select.query(
-        &tokens,
-        |row, token| row.bind(token.0),
-        |row| {
-            let (outcome, state): (Option<String>, Option<String>) = (row.get(4)?, row.get(5)?);
+/// Finds attempts by their leases.
+struct Find<'c>(CachedStatement<'c>);
+
+impl<'c> Find<'c> {
+    fn new(connection: &'c Connection) -> rusqlite::Result<Self> {
+        let sql = format!(
+            "SELECT a.attempt, a.run, a.number, a.outcome, a.to_state, a.to_due, {}
+             FROM attempts a LEFT JOIN jobs j ON j.event = a.event WHERE a.lease = ?1",
+            job_row::COLUMNS
+        );
+        connection.prepare_cached(&sql).map(Self)
+    }
+
+    /// `None` for a lease that nobody gave.
+    fn attempt(&mut self, token: LeaseToken) -> rusqlite::Result<Option<Attempt>> {
+        let read = |row: &Row<'_>| {
+            let (outcome, state): (Option<String>, Option<String>) = (row.get(3)?, row.get(4)?);
             let ended = match (outcome.as_deref(), state.as_deref()) {
                 (Some(outcome), Some(state)) => Some((
                     Outcome::from_word(outcome).ok_or_else(|| row::unexpected("outcome", outcome))?,
                     Ended {
                         state: JobState::from_word(state).ok_or_else(|| row::unexpected("state", state))?,
-                        due_at: row::maybe_time(row, 6)?,
+                        due_at: row::maybe_time(row, 5)?,
                     },
                 )),
                 _ => None,
             };
-            let job = JobRow::of(row, 7)?;
-            let attempt = Attempt { row: row.get(1)?, run: row.get(2)?, number: row.get(3)?, ended, job };
-            found.insert(LeaseToken(row.get(0)?), attempt);
-            Ok(())
-        },
-    )?;
-    Ok(found)
+            let job = JobRow::of(row, 6)?;
+            Ok(Attempt { row: row.get(0)?, run: row.get(1)?, number: row.get(2)?, ended, job })
+        };
+        self.0.query_row([token.0], read).optional()
+    }
 }
 
 impl Attempt {

@@ -481,7 +481,8 @@ impl<'c> Entering<'c> {
                 .with("reason", word(""))
                 .with("changed_at", now("changed_at")),
             Kind::Attempt if record.number("ended_at").is_none() => {
-                record.clone().with("ended_at", now("started_at")).with("outcome", word("lease_lost"))
+                let ended = record.clone().with("ended_at", now("started_at")).with("outcome", word("lease_lost"));
+                ended.with("to_state", word("pending")).with("to_due", Value::Number(self.now.as_micros()))
             }
             Kind::Effect if record.text("state") == Some("intended") => {
                 record.clone().with("state", word("unknown")).with("changed_at", now("changed_at"))

@@ -7,11 +7,11 @@ use cola_ia_core::job::{Job, JobState, Lease, LeaseToken, Outcome};
 use cola_ia_core::store::{
     ERROR_CLASS_MAX_BYTES, ERROR_MAX_BYTES, Ended, RESOURCE_ID_MAX_BYTES, RESULT_MAX_BYTES, Report, fitting, last_bytes,
 };
-use rusqlite::{Connection, OptionalExtension as _, Row};
+use rusqlite::{CachedStatement, Connection, OptionalExtension as _, Row, params};
 
 use super::counters::Tally;
 use super::row;
-use super::rows::Rows;
+use super::sources::Signs;
 use super::writer::Scope;
 
 /// What of a job's row its moves read and write.
@@ -55,51 +55,19 @@ impl JobRow {
     }
 }
 
-/// A job that moved.
-#[derive(Debug)]
-pub(super) struct Moved<'a> {
-    pub(super) from: JobState,
-    pub(super) to: JobRow,
-    /// Who holds it now.
-    pub(super) worker: &'a str,
-    /// What its worker tells of it.
-    pub(super) report: Option<&'a Report>,
+/// Writes jobs that move and attempts that end, in one transaction, and counts the jobs.
+pub(super) struct Moves<'a> {
+    scope: &'a Scope<'a>,
+    pub(super) at: Timestamp,
+    tally: Tally,
+    /// What ends of attempts say about their sources.
+    pub(super) signs: Signs,
+    job: CachedStatement<'a>,
+    attempt: Option<CachedStatement<'a>>,
 }
 
-/// Writes jobs that moved, and counts them.
-pub(super) fn write(scope: &Scope<'_>, moved: &[Moved<'_>], at: Timestamp) -> rusqlite::Result<()> {
-    let head = "WITH moved (event, state, run, attempts, crashes, due_at, lease, lease_until, reason, leases, worker,
-                changed_at, resource_id, result) AS (VALUES ";
-    let tail = ") UPDATE OR FAIL jobs SET state = m.state, run = m.run, attempts = m.attempts, crashes = m.crashes,
-                due_at = m.due_at, lease = m.lease, lease_until = m.lease_until, reason = m.reason, leases = m.leases,
-                worker = m.worker, changed_at = m.changed_at, resource_id = coalesce(m.resource_id, jobs.resource_id),
-                result = coalesce(m.result, jobs.result) FROM moved m WHERE jobs.event = m.event";
-    let mut update = Rows::new(scope.connection, head, "(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", tail)?;
-    update.execute(moved, |row, Moved { to: JobRow { event, job, leases, .. }, worker, report, .. }| {
-        row.bind(*event)?;
-        row.bind(job.state.as_str())?;
-        row.bind(job.run)?;
-        row.bind(job.attempts)?;
-        row.bind(job.crashes)?;
-        row.bind(job.due_at.map(Timestamp::as_micros))?;
-        row.bind(job.lease.map(|lease| lease.token.0))?;
-        row.bind(job.lease.map(|lease| lease.until.as_micros()))?;
-        row.bind(&*job.reason)?;
-        row.bind(*leases)?;
-        row.bind((!worker.is_empty()).then_some(*worker))?;
-        row.bind(at.as_micros())?;
-        row.bind(report.and_then(|report| cut(report.resource_id.as_deref(), RESOURCE_ID_MAX_BYTES)))?;
-        row.bind(report.and_then(|report| cut(report.result.as_deref(), RESULT_MAX_BYTES)))
-    })?;
-    let mut tally = Tally::default();
-    for Moved { from, to, .. } in moved {
-        tally.job_moves(to.source, *from, to.job.state);
-    }
-    tally.write(scope.connection, at, scope.fold_after)
-}
-
-/// An attempt that ended.
-#[derive(Debug)]
+/// How an attempt ended.
+#[derive(Debug, Clone, Copy)]
 pub(super) struct EndedAttempt<'a> {
     pub(super) token: LeaseToken,
     pub(super) outcome: Outcome,
@@ -109,40 +77,93 @@ pub(super) struct EndedAttempt<'a> {
     pub(super) report: Option<&'a Report>,
 }
 
-/// Ends attempts whose leases their jobs no longer have.
-pub(super) fn end_attempts(
-    connection: &Connection,
-    attempts: &[EndedAttempt<'_>],
-    at: Timestamp,
-) -> rusqlite::Result<()> {
-    let head =
-        "WITH ended (lease, ended_at, outcome, to_state, to_due, exit_code, signal, error_class, error, cost_micros,
-                tokens_in, tokens_out, model, stdout, stderr) AS (VALUES ";
-    let tail = ") UPDATE OR FAIL attempts SET ended_at = e.ended_at, outcome = e.outcome, to_state = e.to_state,
-                to_due = e.to_due, exit_code = e.exit_code, signal = e.signal, error_class = e.error_class,
-                error = e.error, cost_micros = e.cost_micros, tokens_in = e.tokens_in, tokens_out = e.tokens_out,
-                model = e.model, stdout = e.stdout, stderr = e.stderr FROM ended e WHERE attempts.lease = e.lease";
-    let mut update = Rows::new(connection, head, "(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", tail)?;
-    let silent = Report::default();
-    update.execute(attempts, |row, attempt| {
-        let report = attempt.report.unwrap_or(&silent);
-        row.bind(attempt.token.0)?;
-        row.bind(at.as_micros())?;
-        row.bind(attempt.outcome.as_str())?;
-        row.bind(attempt.ended.state.as_str())?;
-        row.bind(attempt.ended.due_at.map(Timestamp::as_micros))?;
-        row.bind(report.exit_code)?;
-        row.bind(report.signal)?;
-        row.bind(cut(report.error_class.as_deref(), ERROR_CLASS_MAX_BYTES))?;
-        row.bind(cut(report.error.as_deref(), ERROR_MAX_BYTES))?;
-        row.bind(report.cost_micros)?;
-        row.bind(report.tokens_in)?;
-        row.bind(report.tokens_out)?;
-        row.bind(cut(report.model.as_deref(), ERROR_CLASS_MAX_BYTES))?;
-        row.bind(output(&report.stdout))?;
-        row.bind(output(&report.stderr))
-    })?;
-    Ok(())
+impl<'a> Moves<'a> {
+    pub(super) fn new(scope: &'a Scope<'a>, at: Timestamp) -> rusqlite::Result<Self> {
+        let job = scope.connection.prepare_cached(
+            "UPDATE jobs SET state = ?2, run = ?3, attempts = ?4, crashes = ?5, due_at = ?6, lease = ?7,
+                 lease_until = ?8, reason = ?9, leases = ?10, worker = ?11, changed_at = ?12,
+                 resource_id = coalesce(?13, resource_id), result = coalesce(?14, result) WHERE event = ?1",
+        )?;
+        Ok(Self { scope, at, tally: Tally::default(), signs: Signs::default(), job, attempt: None })
+    }
+
+    /// The job is `to` from now on, in the hands of this worker if it runs.
+    pub(super) fn job(
+        &mut self,
+        from: JobState,
+        to: &JobRow,
+        worker: Option<&str>,
+        report: Option<&Report>,
+    ) -> rusqlite::Result<()> {
+        let JobRow { event, source, job, leases } = to;
+        self.job.execute(params![
+            event,
+            job.state.as_str(),
+            job.run,
+            job.attempts,
+            job.crashes,
+            job.due_at.map(Timestamp::as_micros),
+            job.lease.map(|lease| lease.token.0),
+            job.lease.map(|lease| lease.until.as_micros()),
+            job.reason,
+            leases,
+            worker,
+            self.at.as_micros(),
+            report.and_then(|report| cut(report.resource_id.as_deref(), RESOURCE_ID_MAX_BYTES)),
+            report.and_then(|report| cut(report.result.as_deref(), RESULT_MAX_BYTES)),
+        ])?;
+        self.tally.job_moves(*source, from, job.state);
+        Ok(())
+    }
+
+    /// The attempt of a lease that its job no longer has.
+    pub(super) fn attempt(&mut self, over: EndedAttempt<'_>) -> rusqlite::Result<()> {
+        let statement = match &mut self.attempt {
+            Some(statement) => statement,
+            none => none.insert(self.scope.connection.prepare_cached(
+                "UPDATE attempts SET ended_at = ?2, outcome = ?3, to_state = ?4, to_due = ?5, exit_code = ?6,
+                     signal = ?7, error_class = ?8, error = ?9, cost_micros = ?10, tokens_in = ?11, tokens_out = ?12,
+                     model = ?13, stdout = ?14, stderr = ?15 WHERE lease = ?1",
+            )?),
+        };
+        let silent = Report::default();
+        let report = over.report.unwrap_or(&silent);
+        statement.execute(params![
+            over.token.0,
+            self.at.as_micros(),
+            over.outcome.as_str(),
+            over.ended.state.as_str(),
+            over.ended.due_at.map(Timestamp::as_micros),
+            report.exit_code,
+            report.signal,
+            cut(report.error_class.as_deref(), ERROR_CLASS_MAX_BYTES),
+            cut(report.error.as_deref(), ERROR_MAX_BYTES),
+            report.cost_micros,
+            report.tokens_in,
+            report.tokens_out,
+            cut(report.model.as_deref(), ERROR_CLASS_MAX_BYTES),
+            output(&report.stdout),
+            output(&report.stderr),
+        ])?;
+        Ok(())
+    }
+
+    /// Moves a job otherwise than its worker says. One that holds it has lost its lease, and its attempt ends so.
+    pub(super) fn put(&mut self, row: &JobRow, job: Job, outcome: Outcome) -> rusqlite::Result<Ended> {
+        let ended = ended(&job);
+        let leases = if job.run == row.job.run { row.leases } else { 0 };
+        self.job(row.job.state, &JobRow { job, leases, ..*row }, None, None)?;
+        if let Some(lease) = row.job.lease {
+            self.attempt(EndedAttempt { token: lease.token, outcome, ended, report: None })?;
+        }
+        Ok(ended)
+    }
+
+    /// Counts what moved; nothing is counted without it.
+    pub(super) fn count(self, pause_after: Option<u32>) -> rusqlite::Result<()> {
+        self.signs.write(self.scope.connection, self.at, pause_after)?;
+        self.tally.write(self.scope.connection, self.at, self.scope.fold_after)
+    }
 }
 
 fn cut(text: Option<&str>, max_bytes: usize) -> Option<String> {
@@ -151,6 +172,20 @@ fn cut(text: Option<&str>, max_bytes: usize) -> Option<String> {
 
 fn output(bytes: &[u8]) -> Option<&[u8]> {
     (!bytes.is_empty()).then(|| last_bytes(bytes))
+}
+
+/// Moves one job otherwise than its worker says.
+pub(super) fn put(
+    scope: &Scope<'_>,
+    row: &JobRow,
+    job: Job,
+    outcome: Outcome,
+    at: Timestamp,
+) -> rusqlite::Result<Ended> {
+    let mut moves = Moves::new(scope, at)?;
+    let ended = moves.put(row, job, outcome)?;
+    moves.count(None)?;
+    Ok(ended)
 }
 
 /// What is answered of a job that moved.

@@ -6,6 +6,7 @@
 mod accept;
 mod attempts;
 mod backup;
+mod changes;
 mod check;
 mod checkpoint;
 mod claim;
@@ -50,6 +51,7 @@ mod row;
 mod rows;
 mod shrink;
 mod slot;
+mod sources;
 mod stats;
 mod stretch;
 mod take_over;
@@ -71,7 +73,7 @@ use cola_ia_core::store::{
     Accepted, AttemptView, Claim, ClaimRequest, ConflictSummary, DeliverySummary, End, Ended, EraseRequest, Erased,
     ErrorKind, EventHistory, ExportCursor, ExportPage, FollowFrom, Followed, ImportBatch, Imported, JobPage, LeaseLost,
     ListRequest, OpId, Order, OrderRefused, Page, PageRequest, Preview, PruneRequest, Pruned, Recovered,
-    ResolveRequest, Resolved, Restored, RestoredMark, Stats, Store, StoreError, Texts,
+    ResolveRequest, Resolved, Restored, RestoredMark, SourceView, Stats, Store, StoreError, Texts,
 };
 use rusqlite::Connection;
 
@@ -87,6 +89,7 @@ pub use take_over::{REPORTED_MAX, TakenOver, Untaken};
 
 use crate::migration::Migration;
 use accept::Prepared;
+use changes::Changes;
 use connection::Wait;
 use file::Found;
 use reader::Reader;
@@ -164,6 +167,7 @@ pub struct SqliteStore {
     /// `None` for a store that was opened for views only.
     writer: Option<Writer>,
     reader: Reader,
+    changes: Changes,
     path: PathBuf,
     slots: Slots,
     preparer: Preparer,
@@ -260,6 +264,7 @@ impl SqliteStore {
                 arrival.is_news(),
             )),
             reader: Reader::start(views, path, slots),
+            changes: Changes::default(),
             path: path.to_owned(),
             slots,
             preparer: Preparer::new(slots),
@@ -301,6 +306,7 @@ impl SqliteStore {
         Ok(Self {
             writer: None,
             reader: Reader::start(views, path, slots),
+            changes: Changes::default(),
             path: path.to_owned(),
             slots,
             preparer: Preparer::new(slots),
@@ -507,6 +513,15 @@ impl Store for SqliteStore {
         self.writer()?.call(weight, move |scope| recover::recover(scope, &policy, limit, dry_run)).await
     }
 
+    async fn sources(&self, filter: Filter) -> Result<Vec<SourceView>, StoreError> {
+        let now = self.clock.now();
+        self.reader.call(move |sight| sources::sources(sight, &filter, now)).await
+    }
+
+    async fn resume(&self, op: OpId, source: Source) -> Result<bool, StoreError> {
+        self.writer()?.call(1, move |scope| sources::resume(scope, op, &source)).await
+    }
+
     async fn order(
         &self,
         op: OpId,
@@ -514,5 +529,13 @@ impl Store for SqliteStore {
         jobs: Vec<EventNumber>,
     ) -> Result<Vec<Result<Ended, OrderRefused>>, StoreError> {
         self.writer()?.call(jobs.len(), move |scope| order::order(scope, op, order, &jobs)).await
+    }
+
+    async fn changes(&self) -> Result<u64, StoreError> {
+        self.changes.look(&self.path)
+    }
+
+    async fn namespace(&self) -> Result<[u8; 16], StoreError> {
+        self.reader.call(|sight| sight.connection.query_row("SELECT namespace FROM store", [], |row| row.get(0))).await
     }
 }

@@ -2,11 +2,11 @@
 
 use cola_ia_core::clock::Timestamp;
 use cola_ia_core::intake::EventNumber;
-use cola_ia_core::job::{Denied, Job, JobState, Outcome};
+use cola_ia_core::job::{Denied, JobState, Outcome};
 use cola_ia_core::store::{Ended, ErrorKind, LEASES_MAX, OpId, Order, OrderRefused, StoreError};
 use rusqlite::Connection;
 
-use super::job_row::{self, EndedAttempt, JobRow, Moved};
+use super::job_row::{JobRow, Moves};
 use super::ops::{Call, digest};
 use super::row;
 use super::writer::Scope;
@@ -28,8 +28,13 @@ pub(super) fn order(
     if let Some(first) = call.first_answer(scope)? {
         return first.rest().chunks_exact(ANSWER).map(unpacked).collect::<rusqlite::Result<_>>().map_err(sqlite);
     }
-    let answers: Vec<_> =
-        jobs.iter().map(|event| follow(scope, order, *event, at)).collect::<rusqlite::Result<_>>().map_err(sqlite)?;
+    let follow_each = || -> rusqlite::Result<Vec<_>> {
+        let mut moves = Moves::new(scope, at)?;
+        let answers = jobs.iter().map(|event| follow(scope, &mut moves, order, *event)).collect::<Result<_, _>>()?;
+        moves.count(None)?;
+        Ok(answers)
+    };
+    let answers = follow_each().map_err(sqlite)?;
     let numbers: Vec<i64> = answers.iter().flat_map(packed).collect();
     call.record(scope, at, &numbers)?;
     Ok(answers)
@@ -37,15 +42,15 @@ pub(super) fn order(
 
 fn follow(
     scope: &Scope<'_>,
+    moves: &mut Moves<'_>,
     order: Order,
     event: EventNumber,
-    at: Timestamp,
 ) -> rusqlite::Result<Result<Ended, OrderRefused>> {
     let Some(row) = JobRow::find(scope.connection, event.0)? else { return Ok(Err(OrderRefused::Missing)) };
     let moved = match order {
         Order::Cancel => row.job.cancel(),
-        Order::Retry => row.job.retry(at),
-        Order::Replay => row.job.replay(at),
+        Order::Retry => row.job.retry(moves.at),
+        Order::Replay => row.job.replay(moves.at),
     };
     let moved = match moved {
         Ok(moved) => moved,
@@ -58,25 +63,12 @@ fn follow(
     if moved.run != row.job.run && effects_open(scope.connection, event.0)? {
         return Ok(Err(OrderRefused::EffectsOpen));
     }
-    Ok(Ok(put(scope, &row, moved, at)?))
-}
-
-/// Moves a job by a person's word. A worker that holds it has lost its lease.
-pub(super) fn put(scope: &Scope<'_>, row: &JobRow, job: Job, at: Timestamp) -> rusqlite::Result<Ended> {
-    let ended = job_row::ended(&job);
-    let leases = if job.run == row.job.run { row.leases } else { 0 };
-    let to = JobRow { event: row.event, source: row.source, job, leases };
-    job_row::write(scope, &[Moved { from: row.job.state, to, worker: "", report: None }], at)?;
-    if let Some(lease) = row.job.lease {
-        let over = EndedAttempt { token: lease.token, outcome: Outcome::LeaseLost, ended, report: None };
-        job_row::end_attempts(scope.connection, &[over], at)?;
-    }
     // What it leaves behind is pruned in its turn.
     scope
         .connection
         .prepare_cached("UPDATE events SET pruned_at = NULL WHERE seq = ?1 AND pruned_at IS NOT NULL")?
-        .execute([row.event])?;
-    Ok(ended)
+        .execute([event.0])?;
+    moves.put(&row, moved, Outcome::LeaseLost).map(Ok)
 }
 
 fn content_gone(connection: &Connection, event: EventNumber) -> rusqlite::Result<bool> {

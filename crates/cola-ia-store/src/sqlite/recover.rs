@@ -1,10 +1,10 @@
 //! Ending leases that ran out.
 
 use cola_ia_core::intake::EventNumber;
-use cola_ia_core::job::{Draw, JobState, Outcome, RetryPolicy};
+use cola_ia_core::job::{Draw, JobState, Outcome, RetryPolicy, Sign};
 use cola_ia_core::store::{LEASES_MAX, Recovered, StoreError};
 
-use super::job_row::{self, EndedAttempt, JobRow, Moved};
+use super::job_row::{self, EndedAttempt, JobRow, Moves};
 use super::writer::Scope;
 
 /// See [`Store::recover`](cola_ia_core::store::Store::recover).
@@ -29,25 +29,22 @@ pub(super) fn recover(
             .collect::<rusqlite::Result<_>>()?;
         let more = expired.len() > limit;
         expired.truncate(limit);
-        let (mut jobs, mut moved, mut over) = (Vec::with_capacity(expired.len()), Vec::new(), Vec::new());
+        let mut jobs = Vec::with_capacity(expired.len());
+        let mut moves = Moves::new(scope, at)?;
         for event in expired {
-            let Some(JobRow { job, leases, source, .. }) = JobRow::find(scope.connection, event)? else { continue };
-            let Some(lease) = job.lease else { continue };
-            let Ok(job) = job.expire(at, policy, Draw::of(lease.token)) else { continue };
+            let Some(row) = JobRow::find(scope.connection, event)? else { continue };
+            let Some(lease) = row.job.lease else { continue };
+            let Ok(job) = row.job.expire(at, policy, Draw::of(lease.token)) else { continue };
             let ended = job_row::ended(&job);
             jobs.push((EventNumber(event), ended));
-            moved.push(Moved {
-                from: JobState::Running,
-                to: JobRow { event, source, job, leases },
-                worker: "",
-                report: None,
-            });
-            over.push(EndedAttempt { token: lease.token, outcome: Outcome::Crashed, ended, report: None });
+            if !dry_run {
+                moves.signs.hear(row.source, row.event, Some(Sign::of_lost_worker()));
+                moves.job(JobState::Running, &JobRow { job, ..row }, None, None)?;
+                let outcome = Outcome::Crashed;
+                moves.attempt(EndedAttempt { token: lease.token, outcome, ended, report: None })?;
+            }
         }
-        if !dry_run {
-            job_row::write(scope, &moved, at)?;
-            job_row::end_attempts(scope.connection, &over, at)?;
-        }
+        moves.count(policy.pause_after)?;
         Ok(Recovered { jobs, more })
     };
     recovered().map_err(|cause| scope.error(&cause))

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use cola_ia_core::clock::Timestamp;
 use cola_ia_core::event::{Content, Delivery, EventId, EventType, Origin, Source};
 use cola_ia_core::intake::{EventNumber, Intake};
-use cola_ia_core::job::JobState;
+use cola_ia_core::job::{JobState, Outcome};
 use cola_ia_core::store::{
     Decision, DecisionKind, ErrorKind, NOTE_MAX_BYTES, OpId, RESOLVE_MAX, ResolveRequest, Resolved, StoreError,
 };
@@ -13,7 +13,7 @@ use cola_ia_core::verdict::Verdict;
 use rusqlite::{OptionalExtension as _, params};
 
 use super::accept::{self, Prepared};
-use super::job_row::JobRow;
+use super::job_row::{self, JobRow};
 use super::ops::{Call, Numbers, digest};
 use super::writer::Scope;
 use super::{order, row};
@@ -286,7 +286,7 @@ fn run_again(scope: &Scope<'_>, event: i64, at: Timestamp) -> Result<bool, Store
     if order::effects_open(scope.connection, event).map_err(sqlite)? {
         return Err(StoreError::new(ErrorKind::Conflict, "effects_open"));
     }
-    order::put(scope, &row, row.job.rerun(at), at).map(|_| true).map_err(sqlite)
+    job_row::put(scope, &row, row.job.rerun(at), Outcome::LeaseLost, at).map(|_| true).map_err(sqlite)
 }
 
 /// Newest revision, state and run.

@@ -4,11 +4,14 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::Duration;
 
+use cola_ia_core::clock::{Clock as _, Timestamp};
+use cola_ia_core::filter::Filter;
 use cola_ia_core::intake::EventNumber;
 use cola_ia_core::job::{Ending, JobState, LeaseToken, RetryPolicy, Setback};
 use cola_ia_core::store::{
-    Claim, ClaimRequest, End, Ended, ErrorKind, LEASES_MAX, LeaseLost, Leased, OpId, Order, OrderRefused, Recovered,
-    Report,
+    Claim, ClaimRequest, Decision, ERROR_CLASS_MAX_BYTES, ERROR_MAX_BYTES, End, Ended, ErrorKind, LEASES_MAX,
+    LeaseLost, Leased, OUTPUT_MAX_BYTES, OpId, Order, OrderRefused, PruneRequest, RESOURCE_ID_MAX_BYTES, Recovered,
+    Report, ResolveRequest, WORKER_NAME_MAX_BYTES,
 };
 
 use super::check::{cases, ensure, ensure_eq, refused};
@@ -40,13 +43,28 @@ cases![
     leases_outlive_a_reopening,
     a_call_takes_a_thousand_leases_at_most,
     claimers_that_meet_never_share_a_job,
+    every_attempt_is_on_record_with_what_its_worker_told,
+    what_a_worker_tells_is_cut_to_its_bounds,
+    attempts_that_went_wrong_are_listed,
+    a_worker_gets_the_content_that_was_accepted_last,
+    what_has_no_text_is_not_worked_on_again,
+    counts_of_jobs_follow_their_moves,
+    failures_in_a_row_are_told_of_their_source,
+    a_source_is_paused_after_so_many_until_a_person_resumes_it,
+    a_resumption_repeated_gives_the_first_answer,
+    what_ran_out_is_told_apart_from_what_runs,
 ];
 
 const MINUTE: Duration = Duration::from_mins(1);
 
 /// No waits, so that nothing is left to the draw.
-const AT_ONCE: RetryPolicy =
-    RetryPolicy { max_attempts: 2, max_crashes: 2, first_wait: Duration::ZERO, max_wait: Duration::ZERO };
+const AT_ONCE: RetryPolicy = RetryPolicy {
+    max_attempts: 2,
+    max_crashes: 2,
+    first_wait: Duration::ZERO,
+    max_wait: Duration::ZERO,
+    pause_after: None,
+};
 
 const FAILED: Ending = Ending::Failed { setback: Setback::Error, not_before: None };
 
@@ -453,5 +471,295 @@ fn claimers_that_meet_never_share_a_job(backend: &dyn Backend) -> Result<(), Fai
     let count = all.len();
     let distinct: BTreeSet<String> = all.into_iter().collect();
     ensure_eq!((count, distinct.len()), (JOBS, JOBS), "jobs taken, different jobs taken");
+    Ok(())
+}
+
+/// An attempt that tells all it can.
+fn told() -> Report {
+    Report {
+        exit_code: Some(3),
+        signal: Some(9),
+        error_class: Some("exit_3".to_owned()),
+        error: Some("it broke \u{1b}[31m ñ".to_owned()),
+        resource_id: Some("post-991".to_owned()),
+        result: Some(r#"{"a":1}"#.to_owned()),
+        cost_micros: Some(1_500),
+        tokens_in: Some(12),
+        tokens_out: Some(34),
+        model: Some("m-1".to_owned()),
+        stdout: b"out \xff".to_vec(),
+        stderr: b"err\n".to_vec(),
+    }
+}
+
+fn tell(scratch: &Scratch, token: LeaseToken, ending: Ending, report: Report) -> Result<(), Failure> {
+    let ends = Arc::new(vec![End { token, ending, report }]);
+    let answers = block_on(scratch.store().end(ends, AT_ONCE))?;
+    ensure!(answers.iter().all(Result::is_ok), "the lease is held, and it is answered {answers:?}");
+    Ok(())
+}
+
+fn every_attempt_is_on_record_with_what_its_worker_told(backend: &dyn Backend) -> Result<(), Failure> {
+    let scratch = with_event(backend)?;
+    let started_at = scratch.clock().now();
+    let first = claim_one(&scratch)?;
+    let running = scratch.find_one("a")?;
+    ensure_eq!(running.worker.as_deref(), Some("ana"), "who holds it");
+    ensure_eq!(running.job.lease_until, Some(first.until), "until when");
+    ensure_eq!(running.attempts.len(), 1, "attempts while it runs");
+    ensure_eq!(running.attempts[0].outcome, None, "its outcome while it runs");
+    pass(&scratch, Duration::from_secs(7));
+    let ended_at = scratch.clock().now();
+    tell(&scratch, first.token, FAILED, told())?;
+    let second = claim_one(&scratch)?;
+    pass(&scratch, MINUTE);
+    recover(&scratch, 10)?;
+    let late = say(&scratch, second.token, Ending::Done)?;
+    ensure!(late.is_err(), "the lease ran out, and its end is answered {late:?}");
+    let history = scratch.find_one("a")?;
+    ensure_eq!(history.worker, None, "who holds it in the end");
+    ensure_eq!(history.job.resource_id.as_deref(), Some("post-991"), "the job's resource");
+    let [lost, failed] = &history.attempts[..] else {
+        return Err(format!("two attempts are {} on record", history.attempts.len()).into());
+    };
+    ensure_eq!((lost.run, lost.number, lost.outcome.as_deref()), (1, 2, Some("crashed")), "the newest is first");
+    ensure_eq!(lost.late.as_deref(), Some("complete"), "what it said late");
+    ensure_eq!((failed.run, failed.number, failed.outcome.as_deref()), (1, 1, Some("error")), "the first one");
+    ensure_eq!((failed.started_at, failed.ended_at), (started_at, Some(ended_at)), "its times");
+    ensure_eq!(failed.worker, "ana", "its worker");
+    ensure_eq!((failed.exit_code, failed.signal), (Some(3), Some(9)), "how its command ended");
+    ensure_eq!(failed.error_class.as_deref(), Some("exit_3"), "its class");
+    ensure_eq!(failed.error.as_deref(), told().error.as_deref(), "its error");
+    ensure_eq!(
+        (failed.cost_micros, failed.tokens_in, failed.tokens_out),
+        (Some(1_500), Some(12), Some(34)),
+        "its cost"
+    );
+    ensure_eq!(failed.model.as_deref(), Some("m-1"), "its model");
+    ensure_eq!(failed.stdout.as_deref(), Some("out \u{fffd}"), "its output");
+    ensure_eq!(failed.stderr.as_deref(), Some("err\n"), "its error output");
+    ensure_eq!(failed.late, None, "what it said late");
+    Ok(())
+}
+
+fn what_a_worker_tells_is_cut_to_its_bounds(backend: &dyn Backend) -> Result<(), Failure> {
+    let scratch = with_event(backend)?;
+    let long = "ñ\0".repeat(70_000);
+    let request = ClaimRequest { worker: long.clone(), ..request(1) };
+    let leased = block_on(scratch.store().claim(scratch.op(), request))?.leases.remove(0);
+    let report = Report {
+        error_class: Some(long.clone()),
+        error: Some(long.clone()),
+        resource_id: Some(long.clone()),
+        result: Some(long.clone()),
+        model: Some(long.clone()),
+        stdout: long.clone().into_bytes(),
+        stderr: long.clone().into_bytes(),
+        ..Report::default()
+    };
+    tell(&scratch, leased.token, FAILED, report)?;
+    let history = scratch.find_one("a")?;
+    let attempt = &history.attempts[0];
+    // A replaced U+0000 takes three bytes.
+    ensure!(attempt.worker.len() <= 2 * WORKER_NAME_MAX_BYTES, "a worker's name of {} bytes", attempt.worker.len());
+    ensure!(!attempt.worker.contains('\0'), "a worker's name has U+0000");
+    for (what, kept, most) in [
+        ("a class", attempt.error_class.as_deref(), ERROR_CLASS_MAX_BYTES),
+        ("an error", attempt.error.as_deref(), ERROR_MAX_BYTES),
+        ("a resource", history.job.resource_id.as_deref(), RESOURCE_ID_MAX_BYTES),
+        ("a model", attempt.model.as_deref(), ERROR_CLASS_MAX_BYTES),
+    ] {
+        let kept = kept.unwrap_or_default();
+        ensure!(!kept.contains('\0') && kept.replace('\u{2400}', "0").len() <= most, "{what} has {} bytes", kept.len());
+    }
+    ensure_eq!(attempt.stdout.as_ref().map(String::len), Some(OUTPUT_MAX_BYTES), "bytes of an output");
+    Ok(())
+}
+
+fn attempts_that_went_wrong_are_listed(backend: &dyn Backend) -> Result<(), Failure> {
+    let scratch = Scratch::new(backend)?;
+    scratch.accept(vec![event("good", "x"), event_from("web", "bad", "x"), event("lost", "x"), event("back", "x")])?;
+    let leases = claim(&scratch, 4)?.leases;
+    let of = |id: &str| leases.iter().find(|leased| leased.job.id == id).expect("it was claimed").token;
+    end(&scratch, of("good"), Ending::Done)?;
+    end(&scratch, of("back"), Ending::Released)?;
+    tell(&scratch, of("bad"), FAILED, told())?;
+    let failed_at = scratch.clock().now();
+    pass(&scratch, 2 * MINUTE);
+    recover(&scratch, 10)?;
+    let listed = |filter: &Filter| -> Result<Vec<(String, Option<String>)>, Failure> {
+        let attempts = scratch.all_attempts(filter, 1)?;
+        Ok(attempts.into_iter().map(|attempt| (attempt.id, attempt.outcome)).collect())
+    };
+    let bad = ("bad".to_owned(), Some("error".to_owned()));
+    let lost = ("lost".to_owned(), Some("crashed".to_owned()));
+    ensure_eq!(listed(&Filter::default())?, [lost.clone(), bad.clone()], "all");
+    let web = Filter { sources: vec![source("web")], ..Filter::default() };
+    ensure_eq!(listed(&web)?, [bad.clone()], "of one source");
+    let class = Filter { reasons: vec!["exit_3".to_owned()], ..Filter::default() };
+    ensure_eq!(listed(&class)?, [bad], "of one class");
+    let since = Filter { since: Some(failed_at.after(MINUTE)), ..Filter::default() };
+    ensure_eq!(listed(&since)?, [lost], "that ended later");
+    let outputs = scratch.all_attempts(&Filter::default(), 10)?;
+    ensure!(outputs.iter().all(|attempt| attempt.stdout.is_none()), "a list brings outputs along: {outputs:?}");
+    Ok(())
+}
+
+fn a_worker_gets_the_content_that_was_accepted_last(backend: &dyn Backend) -> Result<(), Failure> {
+    let scratch = Scratch::new(backend)?;
+    scratch.accept(vec![event("a", "x"), event("a", "y"), event("a", "z")])?;
+    let number = scratch.find_one("a")?.job.event;
+    for conflict in [2, 1] {
+        let decision = Decision::Accept { run: false };
+        let request = ResolveRequest { event: number, conflicts: vec![conflict], decision, note: None };
+        scratch.resolve_as(scratch.op(), &request)?;
+    }
+    ensure_eq!(claim_one(&scratch)?.text, "y", "the text");
+    Ok(())
+}
+
+fn what_has_no_text_is_not_worked_on_again(backend: &dyn Backend) -> Result<(), Failure> {
+    let scratch = with_event(backend)?;
+    let leased = claim_one(&scratch)?;
+    end(&scratch, leased.token, Ending::Done)?;
+    let number = leased.job.event;
+    pass(&scratch, Duration::from_hours(48));
+    let texts = PruneRequest { texts: Some(Duration::from_hours(24)), deliveries: None, after: None };
+    scratch.prune_as(|| scratch.op(), &texts)?;
+    ensure_eq!(scratch.find_one("a")?.text, None, "its text once pruned");
+    ensure_eq!(order(&scratch, Order::Replay, number)?, Err(OrderRefused::ContentGone), "a replay");
+    ensure_eq!(scratch.find_one("a")?.job.state, JobState::Done, "its state");
+    Ok(())
+}
+
+fn counts_of_jobs_follow_their_moves(backend: &dyn Backend) -> Result<(), Failure> {
+    let scratch = Scratch::new(backend)?;
+    scratch.accept((0..6).map(|n| event(&format!("e{n}"), "x")).collect())?;
+    let leases = claim(&scratch, 5)?.leases;
+    end(&scratch, leases[0].token, Ending::Done)?;
+    end(&scratch, leases[1].token, Ending::Failed { setback: Setback::Permanent, not_before: None })?;
+    end(&scratch, leases[2].token, Ending::Released)?;
+    order(&scratch, Order::Cancel, leases[3].job.event)?.map_err(|refused| format!("{refused:?}"))?;
+    let jobs = scratch.stats(Filter::default())?.total.jobs;
+    let of = |state: JobState| jobs[state as usize];
+    ensure_eq!(
+        [JobState::Pending, JobState::Running, JobState::Done, JobState::Failed, JobState::Cancelled].map(of),
+        [2, 1, 1, 1, 1],
+        "jobs by state"
+    );
+    Ok(())
+}
+
+fn failing(scratch: &Scratch, leased: &Leased, class: &str, policy: RetryPolicy) -> Result<(), Failure> {
+    let report = Report { error_class: Some(class.to_owned()), ..Report::default() };
+    let ends = Arc::new(vec![End { token: leased.token, ending: FAILED, report }]);
+    let answers = block_on(scratch.store().end(ends, policy))?;
+    ensure!(answers.iter().all(Result::is_ok), "the lease is held, and it is answered {answers:?}");
+    Ok(())
+}
+
+fn streak_of(scratch: &Scratch, name: &str) -> Result<Option<(String, u32, Timestamp)>, Failure> {
+    let filter = Filter { sources: vec![source(name)], ..Filter::default() };
+    let views = block_on(scratch.store().sources(filter))?;
+    let [view] = &views[..] else { return Err(format!("one source is told as {views:?}").into()) };
+    ensure_eq!(view.source, source(name), "the source");
+    Ok(view.streak.clone().map(|streak| (streak.class, streak.count, streak.since)))
+}
+
+fn failures_in_a_row_are_told_of_their_source(backend: &dyn Backend) -> Result<(), Failure> {
+    let mut scratch = Scratch::new(backend)?;
+    scratch.accept((0..5).map(|n| event(&format!("e{n}"), "x")).chain([event_from("web", "w", "x")]).collect())?;
+    ensure_eq!(streak_of(&scratch, "default")?, None, "before any attempt");
+    let leases = claim(&scratch, 6)?.leases;
+    let web = leases.iter().find(|leased| leased.job.id == "w").expect("it was claimed");
+    let own: Vec<&Leased> = leases.iter().filter(|leased| leased.job.id != "w").collect();
+    let first_at = scratch.clock().now();
+    failing(&scratch, own[0], "http_503", AT_ONCE)?;
+    pass(&scratch, Duration::from_secs(1));
+    failing(&scratch, own[1], "http_503", AT_ONCE)?;
+    end(&scratch, web.token, Ending::Done)?;
+    end(&scratch, own[2].token, Ending::Released)?;
+    ensure_eq!(streak_of(&scratch, "default")?, Some(("http_503".to_owned(), 2, first_at)), "two of one class");
+    ensure_eq!(streak_of(&scratch, "web")?, None, "another source");
+    let other_at = scratch.clock().now();
+    failing(&scratch, own[3], "http_401", AT_ONCE)?;
+    ensure_eq!(streak_of(&scratch, "default")?, Some(("http_401".to_owned(), 1, other_at)), "one of another class");
+    scratch.reopen()?;
+    ensure_eq!(streak_of(&scratch, "default")?, Some(("http_401".to_owned(), 1, other_at)), "after a reopening");
+    end(&scratch, own[4].token, Ending::Done)?;
+    ensure_eq!(streak_of(&scratch, "default")?, None, "after a job that went well");
+    let lost = claim_one(&scratch)?;
+    pass(&scratch, MINUTE);
+    recover(&scratch, 10)?;
+    ensure_eq!(
+        streak_of(&scratch, lost.job.source.as_str())?,
+        Some(("crashed".to_owned(), 1, scratch.clock().now())),
+        "after a lost worker"
+    );
+    Ok(())
+}
+
+/// A source of three jobs, of which two failed, paused by that.
+fn paused(backend: &dyn Backend) -> Result<Scratch, Failure> {
+    let scratch = Scratch::new(backend)?;
+    scratch.accept(vec![event("a", "x"), event("b", "x"), event("c", "x"), event_from("web", "w", "x")])?;
+    let leases = claim(&scratch, 2)?.leases;
+    let policy = RetryPolicy { pause_after: Some(2), ..AT_ONCE };
+    failing(&scratch, &leases[0], "http_401", policy)?;
+    failing(&scratch, &leases[1], "http_401", policy)?;
+    Ok(scratch)
+}
+
+fn a_source_is_paused_after_so_many_until_a_person_resumes_it(backend: &dyn Backend) -> Result<(), Failure> {
+    let scratch = paused(backend)?;
+    let at = scratch.clock().now();
+    let views = block_on(scratch.store().sources(Filter::default()))?;
+    let paused_at: Vec<_> = views.iter().map(|view| (view.source.as_str(), view.paused_at)).collect();
+    ensure_eq!(paused_at, [("default", Some(at)), ("web", None)], "who is paused since when");
+    let given = claim(&scratch, 10)?;
+    ensure_eq!(ids(&given.leases), ["w"], "what is leased meanwhile");
+    end(&scratch, given.leases[0].token, Ending::Done)?;
+    let none = claim(&scratch, 10)?;
+    ensure_eq!((none.leases.len(), none.next_due), (0, None), "what is left");
+    let resume = |name: &str| block_on(scratch.store().resume(scratch.op(), source(name)));
+    ensure_eq!(resume("web")?, false, "an end of no pause");
+    refused("a source that never was", resume("nobody"), ErrorKind::Invalid, "source_unknown")?;
+    ensure_eq!(resume("default")?, true, "the end of the pause");
+    ensure_eq!(streak_of(&scratch, "default")?, None, "its failures");
+    ensure_eq!(claim(&scratch, 10)?.leases.len(), 3, "jobs that are leased again");
+    Ok(())
+}
+
+fn a_resumption_repeated_gives_the_first_answer(backend: &dyn Backend) -> Result<(), Failure> {
+    let scratch = paused(backend)?;
+    let op = scratch.op();
+    let resume = |op, name: &str| block_on(scratch.store().resume(op, source(name)));
+    ensure_eq!(resume(op, "default")?, true, "the first");
+    ensure_eq!(resume(op, "default")?, true, "the same again");
+    ensure_eq!(resume(scratch.op(), "default")?, false, "another one");
+    refused("another source under its op", resume(op, "web"), ErrorKind::Conflict, "op_reused")
+}
+
+fn what_ran_out_is_told_apart_from_what_runs(backend: &dyn Backend) -> Result<(), Failure> {
+    let scratch = Scratch::new(backend)?;
+    scratch.accept(vec![event("a", "x"), event("b", "x"), event_from("web", "w", "x")])?;
+    let leases = claim(&scratch, 3)?.leases;
+    pass(&scratch, Duration::from_secs(30));
+    block_on(scratch.store().extend(vec![leases[1].token], MINUTE))?;
+    pass(&scratch, Duration::from_secs(30));
+    let now = scratch.clock().now();
+    let jobs = scratch.all_jobs()?;
+    let expired: Vec<_> = jobs.iter().map(|job| (job.id.as_str(), job.is_expired(now))).collect();
+    ensure_eq!(expired, [("w", true), ("b", false), ("a", true)], "whose lease ran out");
+    let until: Vec<_> = jobs.iter().map(|job| job.lease_until).collect();
+    let b = Timestamp::from_micros(leases[1].until.as_micros() + 30_000_000);
+    ensure_eq!(until, [Some(leases[2].until), Some(b), Some(leases[0].until)], "until when");
+    let views = block_on(scratch.store().sources(Filter::default()))?;
+    let counts: Vec<_> = views.iter().map(|view| (view.source.as_str(), view.expired)).collect();
+    ensure_eq!(counts, [("default", 1), ("web", 1)], "how many of each source");
+    recover(&scratch, 10)?;
+    let jobs = scratch.all_jobs()?;
+    ensure_eq!(jobs.iter().filter(|job| job.is_expired(now)).count(), 0, "after a recovery");
+    ensure_eq!(jobs[0].lease_until, None, "of a job that does not run");
     Ok(())
 }

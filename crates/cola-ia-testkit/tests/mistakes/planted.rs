@@ -19,8 +19,8 @@ use cola_ia_core::store::{
     Accepted, AttemptView, Claim, ClaimRequest, ConflictSummary, Cursor, Decision, DeliverySummary, End, Ended,
     EraseRequest, Erased, ErrorKind, EventHistory, ExportCursor, ExportPage, FollowFrom, Followed, ImportBatch,
     Imported, JobPage, LEASES_MAX, LeaseLost, Leased, ListRequest, OpId, Order, OrderRefused, Page, PageRequest,
-    Preview, PruneRequest, Pruned, Recovered, ResolveRequest, Resolved, Restored, RestoredMark, Stats, StatsGroup,
-    Store, StoreError, Texts,
+    Preview, PruneRequest, Pruned, Recovered, Report, ResolveRequest, Resolved, Restored, RestoredMark, SourceView,
+    Stats, StatsGroup, Store, StoreError, Texts,
 };
 use cola_ia_core::verdict::Verdict;
 use cola_ia_testkit::clock::{ManualClock, SeededEntropy};
@@ -207,6 +207,14 @@ mistakes! {
     ReopeningEndsLeases,
     TakesAnyNumberOfLeases,
     GivesAJobTwice,
+    ForgetsWhatWorkersTell,
+    GivesNoText,
+    WorksOnWhatIsGone,
+    CountsRunningAsPending,
+    ForgetsStreaks,
+    NeverPauses,
+    ResumesAnew,
+    CountsNoneExpired,
     // Stores.
     ForgetsAtReopen,
     FailsToReopenEmpty,
@@ -344,7 +352,7 @@ impl Wrong {
 
     /// All leases are given up, as if they had not been stored.
     async fn end_every_lease(&self) -> Result<(), StoreError> {
-        let running = JobFilter { states: vec![JobState::Running], ..JobFilter::default() };
+        let running = Filter { states: vec![JobState::Running], ..Filter::default() };
         for job in self.model.jobs(running, every_job()).await?.jobs {
             self.model.order(self.other_op(), Order::Cancel, vec![job.event]).await?;
             self.model.order(self.other_op(), Order::Retry, vec![job.event]).await?;
@@ -822,6 +830,7 @@ impl Store for Wrong {
         match self.mistake {
             Mistake::ClaimsNewestFirst => claim.leases.reverse(),
             Mistake::NeverSaysWhenTheNextIsDue => claim.next_due = None,
+            Mistake::GivesNoText => claim.leases.iter_mut().for_each(|leased| leased.text.clear()),
             Mistake::ReplaysCountOn => {
                 for leased in &mut claim.leases {
                     leased.attempt += leased.job.run - 1;
@@ -869,6 +878,9 @@ impl Store for Wrong {
         ends: Arc<Vec<End>>,
         mut policy: RetryPolicy,
     ) -> Result<Vec<Result<Ended, LeaseLost>>, StoreError> {
+        if self.mistake == Mistake::NeverPauses {
+            policy.pause_after = None;
+        }
         if self.mistake == Mistake::NeverGivesUp {
             policy.max_attempts = u32::MAX;
         }
@@ -876,6 +888,9 @@ impl Store for Wrong {
         for end in ends.iter() {
             let mut end = end.clone();
             end.token = self.spoil_token(end.token);
+            if self.mistake == Mistake::ForgetsWhatWorkersTell {
+                end.report = Report { resource_id: end.report.resource_id, ..Report::default() };
+            }
             if self.mistake == Mistake::ForgetsResources {
                 end.report.resource_id = None;
             }
@@ -912,6 +927,23 @@ impl Store for Wrong {
         self.model.recover(policy, limit, dry_run && self.mistake != Mistake::RecoversWhenDry).await
     }
 
+    async fn sources(&self, filter: Filter) -> Result<Vec<SourceView>, StoreError> {
+        let mut views = self.model.sources(filter).await?;
+        for view in &mut views {
+            match self.mistake {
+                Mistake::ForgetsStreaks => view.streak = None,
+                Mistake::CountsNoneExpired => view.expired = 0,
+                _ => {}
+            }
+        }
+        Ok(views)
+    }
+
+    async fn resume(&self, op: OpId, source: Source) -> Result<bool, StoreError> {
+        let op = if self.mistake == Mistake::ResumesAnew { self.other_op() } else { op };
+        self.model.resume(op, source).await
+    }
+
     async fn order(
         &self,
         op: OpId,
@@ -923,6 +955,9 @@ impl Store for Wrong {
         let first_refusal = answers.iter().find_map(|answer| answer.err());
         if let (Mistake::RefusesOrdersTogether, Some(refusal)) = (self.mistake, first_refusal) {
             return Ok(vec![Err(refusal); answers.len()]);
+        }
+        if self.mistake == Mistake::WorksOnWhatIsGone && first_refusal == Some(OrderRefused::ContentGone) {
+            return Ok(vec![Ok(Ended { state: JobState::Pending, due_at: None }); answers.len()]);
         }
         Ok(answers)
     }
@@ -949,6 +984,14 @@ impl Store for Wrong {
 
     async fn restored_at(&self) -> Result<Option<Timestamp>, StoreError> {
         self.model.restored_at().await
+    }
+
+    async fn changes(&self) -> Result<u64, StoreError> {
+        self.model.changes().await
+    }
+
+    async fn namespace(&self) -> Result<[u8; 16], StoreError> {
+        self.model.namespace().await
     }
 
     async fn export(&self, cursor: Option<ExportCursor>, limit: u32) -> Result<ExportPage, StoreError> {
@@ -1068,6 +1111,12 @@ impl Store for Wrong {
         }
         let mut stats = self.model.stats(spoiled).await?;
         match self.mistake {
+            Mistake::CountsRunningAsPending => {
+                for group in stats.groups.iter_mut().chain([&mut stats.total]) {
+                    group.jobs[JobState::Pending as usize] +=
+                        std::mem::take(&mut group.jobs[JobState::Running as usize]);
+                }
+            }
             Mistake::StatsSayWhatWasAsked => (stats.since, stats.until) = (filter.since, filter.until),
             Mistake::ListsLargestSourceFirst => stats.groups.sort_by_key(|group| std::cmp::Reverse(group.received())),
             _ => {}

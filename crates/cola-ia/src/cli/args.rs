@@ -48,6 +48,7 @@ use super::restored::{RestoredOptions, When};
 use super::show::ShowOptions;
 use super::stats::{self, StatsOptions};
 use super::tail::TailOptions;
+use super::work::{JOBS_MAX, StdinForm, WorkOptions};
 use crate::config::{self, Flags, nearest};
 use crate::lang::{Lang, Language, Message, verdict_word};
 use crate::print::ColourChoice;
@@ -114,6 +115,8 @@ pub enum Command {
     Fail(FailOptions),
     /// `release`
     Release(ReleaseOptions),
+    /// `work`
+    Work(WorkOptions),
     /// `recover`
     Recover(RecoverOptions),
     /// `cancel`, `retry`, `replay`
@@ -191,6 +194,7 @@ pub fn command(lang: &Lang) -> Clap {
         .subcommand(make.complete())
         .subcommand(make.fail())
         .subcommand(make.release())
+        .subcommand(make.work())
         .subcommand(make.recover())
         .subcommand(make.order("cancel"))
         .subcommand(make.retry())
@@ -496,6 +500,22 @@ impl Make<'_> {
         self.report(command).arg(self.flag("json"))
     }
 
+    fn work(&self) -> Clap {
+        self.command("work", "work")
+            .arg(self.positional("exec", "value-command").required(true).num_args(1..).last(true))
+            .arg(self.option("jobs", "value-number").short('j'))
+            .arg(self.option("timeout", "value-length"))
+            .arg(self.option("lease", "value-length").help(self.t("arg-lease-work")))
+            .arg(self.flag("drain"))
+            .arg(self.option("source", "value-source").help(self.t("arg-source-only")))
+            .arg(self.option("max-attempts", "value-number"))
+            .arg(self.option("stdin", "value-stdin"))
+            .arg(self.option("grace", "value-length"))
+            .arg(self.flag("show-output"))
+            .arg(self.flag("json"))
+            .arg(self.flag("no-progress").help(self.t("arg-no-bar")))
+    }
+
     fn release(&self) -> Clap {
         self.command("release", "release")
             .arg(self.held())
@@ -608,6 +628,7 @@ pub fn parse(lang: &Lang, args: &[OsString]) -> Result<Parsed, Problem> {
     }
 }
 
+#[expect(clippy::too_many_lines, reason = "an arm a command")]
 fn read(matches: &ArgMatches) -> Result<Invocation, Problem> {
     let mut flags = Flags { config: path(matches, "config"), settings: Vec::new() };
     flags.settings.extend(os(matches, "db").map(|value| ("db", value.to_owned())));
@@ -679,6 +700,12 @@ fn read(matches: &ArgMatches) -> Result<Invocation, Problem> {
             flags.settings.extend(os(matches, "max-attempts").map(|value| ("max-attempts", value.to_owned())));
             Command::Fail(read_fail(matches)?)
         }
+        "work" => {
+            for flag in ["lease", "max-attempts", "timeout", "grace"] {
+                flags.settings.extend(os(matches, flag).map(|value| (flag, value.to_owned())));
+            }
+            Command::Work(read_work(matches)?)
+        }
         "release" => Command::Release(ReleaseOptions {
             lease: leases(matches)?.pop(),
             not_before: text(matches, "retry-after")?.map(|told| not_before("--retry-after", told)).transpose()?,
@@ -736,6 +763,26 @@ fn read_add(matches: &ArgMatches) -> Result<AddOptions, Problem> {
         fail_on_conflict,
         rejects,
         dry_run: matches.get_flag("dry-run"),
+        progress: !matches.get_flag("no-progress"),
+    })
+}
+
+fn read_work(matches: &ArgMatches) -> Result<WorkOptions, Problem> {
+    let stdin = match text(matches, "stdin")? {
+        Some(word) => StdinForm::from_word(word).ok_or_else(|| unknown_word("--stdin", word, &StdinForm::WORDS))?,
+        None => StdinForm::default(),
+    };
+    let mut command = matches.get_many::<OsString>("exec").into_iter().flatten().cloned();
+    let program = command.next().unwrap_or_default();
+    Ok(WorkOptions {
+        program,
+        args: command.collect(),
+        jobs: number(matches, "jobs", u64::from(JOBS_MAX))?.map_or(1, |jobs| jobs as u32),
+        source: source(matches)?,
+        drain: matches.get_flag("drain"),
+        stdin,
+        show_output: matches.get_flag("show-output"),
+        json: matches.get_flag("json"),
         progress: !matches.get_flag("no-progress"),
     })
 }

@@ -25,7 +25,7 @@ pub struct ExtendOptions {
 /// A lease is lost; the store's; that of stdout.
 pub fn run(session: &Session, options: &ExtendOptions, settings: &Settings) -> Result<Exit, Problem> {
     let leases = if options.leases.is_empty() { vec![lease(session, None)?] } else { options.leases.clone() };
-    let answers = Holder::of(session, settings)?.extend(&leases, settings.lease)?;
+    let answers = Holder::of(session, settings, &leases)?.extend(&leases, settings)?;
     if options.json {
         let mut out = String::new();
         for (lease, answer) in leases.iter().zip(&answers) {

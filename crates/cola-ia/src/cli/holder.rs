@@ -1,7 +1,5 @@
 //! Who records what is said of a lease, and how the answer is told: what `extend`, `complete`, `fail` and `release` share.
 
-use std::time::Duration;
-
 use cola_ia_core::clock::Timestamp;
 use cola_ia_core::job::{Ending, JobState, LeaseToken, RetryPolicy};
 use cola_ia_core::store::{End, Ended, LeaseLost, Report, Store as _};
@@ -14,46 +12,65 @@ use super::{Exit, Problem, Session, print};
 use crate::config::Settings;
 use crate::lang::Message;
 use crate::store;
-
-/// The variable in which a worker's command finds its lease.
-const LEASE_VAR: &str = "COLA_IA_LEASE";
+use crate::worker::inside::{Inside, LEASE_VAR};
 
 /// Who records what is said of leases.
-pub(super) struct Holder {
-    store: SqliteStore,
-    policy: RetryPolicy,
+pub(super) enum Holder {
+    /// The store that the settings name.
+    Store(Box<SqliteStore>, RetryPolicy),
+    /// Inside of a job, the worker that runs it: it records what is said when the command has ended.
+    Worker(Inside),
 }
 
 impl Holder {
-    /// The store that the settings name.
+    /// For these leases: the worker where this process is inside of the job of all of them, else the store.
     ///
     /// # Errors
     /// As [`store::change`].
-    pub(super) fn of(session: &Session, settings: &Settings) -> Result<Self, Problem> {
-        Ok(Self { store: store::change(session, settings)?, policy: settings.retry })
+    pub(super) fn of(session: &Session, settings: &Settings, leases: &[LeaseToken]) -> Result<Self, Problem> {
+        let inside = Inside::of(&session.environment, None);
+        match inside.filter(|inside| leases.iter().all(|lease| *lease == inside.lease())) {
+            Some(inside) => Ok(Self::Worker(inside)),
+            None => Ok(Self::Store(Box::new(store::change(session, settings)?), settings.retry)),
+        }
     }
 
-    /// As [`Store::extend`](cola_ia_core::store::Store::extend).
+    /// As [`Store::extend`](cola_ia_core::store::Store::extend). A worker extends by as much as its own leases last where
+    /// nobody says how much.
     ///
     /// # Errors
     /// The store's.
     pub(super) fn extend(
         &self,
         leases: &[LeaseToken],
-        length: Duration,
+        settings: &Settings,
     ) -> Result<Vec<Result<Timestamp, LeaseLost>>, Problem> {
-        block_on(self.store.extend(leases.to_vec(), length)).map_err(|error| Problem::from_store(&error))
+        match self {
+            Self::Store(store, _) => {
+                block_on(store.extend(leases.to_vec(), settings.lease)).map_err(|error| Problem::from_store(&error))
+            }
+            Self::Worker(inside) => {
+                let length = (!settings.is_default("lease")).then_some(settings.lease);
+                leases.iter().map(|_| inside.extend(length)).collect()
+            }
+        }
     }
 
-    /// As [`Store::end`](cola_ia_core::store::Store::end), of one lease.
+    /// As [`Store::end`](cola_ia_core::store::Store::end), of one lease. `None`: a worker keeps it until the command has
+    /// ended.
     ///
     /// # Errors
     /// The store's.
-    pub(super) fn end(&self, end: End) -> Result<Result<Ended, LeaseLost>, Problem> {
-        let mut answers =
-            block_on(self.store.end(vec![end].into(), self.policy)).map_err(|error| Problem::from_store(&error))?;
-        // One for each lease that was named.
-        Ok(answers.pop().unwrap_or(Err(LeaseLost { superseded_by: None })))
+    pub(super) fn end(&self, end: End) -> Result<Result<Option<Ended>, LeaseLost>, Problem> {
+        match self {
+            Self::Store(store, policy) => {
+                let mut answers =
+                    block_on(store.end(vec![end].into(), *policy)).map_err(|error| Problem::from_store(&error))?;
+                // One for each lease that was named.
+                Ok(answers.pop().unwrap_or(Err(LeaseLost { superseded_by: None })).map(Some))
+            }
+            Self::Worker(inside) => Ok(inside.end(end.ending, &end.report)?.map(|()| None)),
+        }
     }
 }
 
@@ -91,7 +108,7 @@ pub(super) fn end(
     (ending, report): (Ending, Report),
 ) -> Result<Exit, Problem> {
     let token = lease(session, named)?;
-    let answer = Holder::of(session, settings)?.end(End { token, ending, report })?;
+    let answer = Holder::of(session, settings, &[token])?.end(End { token, ending, report })?;
     if json {
         let mut out = String::new();
         push_json(&mut out, &LeaseAnswer::ended(verb, token, &answer));
@@ -99,7 +116,7 @@ pub(super) fn end(
     }
     match answer {
         Ok(ended) => {
-            if let Some(message) = put_off(ending, ended) {
+            if let Some(message) = ended.and_then(|ended| put_off(ending, ended)) {
                 session.note(&message);
             }
             Ok(Exit::Done)

@@ -44,6 +44,7 @@ pub mod stats;
 pub mod tail;
 mod usage;
 mod why;
+pub mod work;
 
 use std::ffi::OsString;
 use std::io::Write as _;
@@ -65,6 +66,7 @@ use crate::import::run as import_command;
 use crate::lang::{Lang, choose};
 use crate::print::{Colour, ColourChoice};
 use crate::store;
+use crate::worker::run as work_command;
 use args::{Command, Invocation, Parsed};
 
 /// Runs the command that the arguments ask for; the first is the program's name.
@@ -176,6 +178,7 @@ fn dispatch(session: &Session, invocation: &Invocation) -> Result<Exit, Problem>
         Command::Extend(options) => extend::run(session, options, &load(NamedFile::MustExist)?),
         Command::Complete(options) => complete::run(session, options, &load(NamedFile::MustExist)?),
         Command::Fail(options) => fail::run(session, options, &load(NamedFile::MustExist)?),
+        Command::Work(options) => work_command(session, options, &load(NamedFile::MustExist)?),
         Command::Release(options) => release::run(session, options, &load(NamedFile::MustExist)?),
         Command::Recover(options) => recover::run(session, *options, &load(NamedFile::MustExist)?),
         Command::Order(options) => order::run(session, options, &load(NamedFile::MustExist)?),

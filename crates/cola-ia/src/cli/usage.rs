@@ -12,7 +12,7 @@ use crate::lang::Message;
 use crate::print::{shell_path, shell_word};
 
 /// Commands that later versions are to have. Whoever tries one has read of it: no other command is guessed.
-const PLANNED: &[&str] = &["costs", "demo", "effect", "mcp", "move", "resume", "serve", "source", "token", "work"];
+const PLANNED: &[&str] = &["costs", "demo", "effect", "mcp", "move", "resume", "serve", "source", "token"];
 
 /// The same mistake as a [`Problem`] with its hints.
 pub(super) fn explain(error: &Error, root: &Clap, args: &[OsString]) -> Problem {
@@ -23,6 +23,11 @@ pub(super) fn explain(error: &Error, root: &Clap, args: &[OsString]) -> Problem 
         ErrorKind::UnknownArgument if arg.starts_with('-') => {
             let problem = Problem::usage(Message::new("usage-unknown-option").with("option", &arg));
             return problem.hint(unknown_option(&arg, &asked, args));
+        }
+        // What stands behind `--` is the command, and only that.
+        ErrorKind::UnknownArgument if command.get_name() == "work" => {
+            return Problem::usage(Message::new("usage-extra-argument").with("value", &arg))
+                .hint(Message::new("usage-work-what"));
         }
         ErrorKind::UnknownArgument => {
             let problem = Problem::usage(Message::new("usage-extra-argument").with("value", &arg));
@@ -49,6 +54,7 @@ pub(super) fn explain(error: &Error, root: &Clap, args: &[OsString]) -> Problem 
                 Problem::usage(Message::new("usage-missing").with("argument", arg.trim_matches(['<', '>', '.'])));
             match command.get_name() {
                 "add" => return problem.hint(Message::new("usage-add-what")),
+                "work" => return problem.hint(Message::new("usage-work-what")),
                 "backup" => return problem.hint(Message::new("usage-backup-what")),
                 "restore" => return problem.hint(Message::new("usage-restore-what")),
                 _ => {}

@@ -73,6 +73,10 @@ pub struct Settings {
     pub lease: Duration,
     /// How often and when jobs are tried again.
     pub retry: RetryPolicy,
+    /// How long a worker's command may run; `None`: as long as it likes.
+    pub time_limit: Option<Duration>,
+    /// How long a command has to end once it is asked to.
+    pub grace: Duration,
     /// How long repeated deliveries are kept; `None`: for good.
     pub retention_deliveries: Option<Duration>,
     /// How long texts and history of finished events are kept; `None`: for good.
@@ -133,6 +137,11 @@ impl Settings {
         Ok(Self::from_resolved(resolved, file.path, warnings))
     }
 
+    /// Whether nobody has said anything about this setting.
+    pub fn is_default(&self, name: &str) -> bool {
+        self.resolved.iter().any(|one| one.setting.name == name && one.origin == Origin::Default)
+    }
+
     fn from_resolved(resolved: Vec<Resolved>, file: Option<PathBuf>, warnings: Vec<Warning>) -> Self {
         // The table says which kind each name has, so the other arms are never taken; a test reads the defaults.
         let value = |name: &str| resolved.iter().find(|entry| entry.setting.name == name).map(|entry| &entry.value);
@@ -152,7 +161,10 @@ impl Settings {
                 max_crashes: count("max_crashes"),
                 first_wait: duration("retry_first"),
                 max_wait: duration("retry_max"),
+                pause_after: None,
             },
+            time_limit: value("time_limit").and_then(Value::as_age).filter(|limit| !limit.is_zero()),
+            grace: duration("grace"),
             retention_deliveries: value("retention.deliveries").and_then(Value::as_age),
             retention_texts: value("retention.texts").and_then(Value::as_age),
             resolved,

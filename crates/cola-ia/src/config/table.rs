@@ -58,7 +58,7 @@ pub enum Kind {
 }
 
 /// Every setting, in the order in which people read them.
-pub const SETTINGS: [Setting; 13] = [
+pub const SETTINGS: [Setting; 15] = [
     Setting {
         name: "db",
         env: "COLA_IA_DB",
@@ -157,6 +157,24 @@ pub const SETTINGS: [Setting; 13] = [
         kind: Kind::Duration { min: Duration::ZERO, max: Duration::from_hours(7 * 24) },
         default: "1h",
         about: "setting-retry-max",
+        secret: false,
+    },
+    Setting {
+        name: "time_limit",
+        env: "COLA_IA_TIME_LIMIT",
+        flag: Some("timeout"),
+        kind: Kind::Age,
+        default: "never",
+        about: "setting-time-limit",
+        secret: false,
+    },
+    Setting {
+        name: "grace",
+        env: "COLA_IA_GRACE",
+        flag: Some("grace"),
+        kind: Kind::Duration { min: Duration::ZERO, max: Duration::from_hours(1) },
+        default: "10s",
+        about: "setting-grace",
         secret: false,
     },
     Setting {

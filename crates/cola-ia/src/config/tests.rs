@@ -46,6 +46,7 @@ fn defaults_are_what_the_documents_say() {
     assert!(!settings.allow_network_filesystem);
     assert_eq!(settings.lease, Duration::from_mins(1));
     assert_eq!(settings.retry, RetryPolicy::default());
+    assert_eq!((settings.time_limit, settings.grace), (None, Duration::from_secs(10)));
     assert!(settings.resolved.iter().all(|one| one.origin == Origin::Default));
     assert!(settings.warnings.is_empty() && settings.file.is_none());
 }
@@ -113,6 +114,7 @@ fn leases_and_retries_have_their_bounds() {
         max_crashes: 1_000,
         first_wait: Duration::ZERO,
         max_wait: Duration::from_millis(500),
+        pause_after: None,
     };
     assert_eq!((settings.lease, settings.retry), (Duration::from_hours(168), retry));
     for (variable, wrong) in [

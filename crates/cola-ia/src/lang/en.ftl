@@ -40,6 +40,7 @@ value-id = ID
 value-shell = SHELL
 value-text = TEXT
 value-age = AGE
+value-stdin = text|json
 value-command = COMMAND
 value-lang = es|en
 value-instant = INSTANT
@@ -547,6 +548,36 @@ exit-codes-replay =
     1    not done: no such id, the job has not ended, its text is gone, or an effect is open
     2    the command is not understood, or which source is meant; nothing was attempted
 
+about-work = Run a command once for each job, and record how it went
+about-work-long =
+    Takes jobs that are due, oldest first, and runs COMMAND for each: the text on its stdin, id, source
+    and a key that stays the same over all attempts in its environment (COLA_IA_ID, COLA_IA_SOURCE,
+    COLA_IA_KEY, …). No shell comes between: for one, write sh -c '…'.
+
+    The exit code says how it went. 0: done. 75: again later, which costs no attempt. 65: never. Any
+    other one, a signal or the time limit: the attempt failed, and the job is tried again after a wait
+    that grows, up to --max-attempts. What the command writes into the file COLA_IA_RESULT, a JSON
+    object, is kept: resource_id, cost, tokens_in, tokens_out, model, retry_after, error, and anything
+    else. The last 64 KiB of each output are kept with the attempt.
+
+    A job is held by a lease that is renewed while its command runs. Where a worker dies, its jobs are
+    taken up again when their leases run out; so does this one with those of others.
+
+    stdout gets one line for each command that ended, the id and the state of the job from then on:
+    terminado, fallido or pendiente (it is tried again); with --lang en done, failed, pending. Without
+    --drain it goes on waiting for jobs. SIGTERM or Ctrl-C stops it in order: commands have their grace, and what is not finished
+    is given back; a second one ends it now. It can be killed at any time: run it again.
+usage-work = cola-ia work [OPTIONS] -- COMMAND [ARGUMENT]...
+examples-work =
+    cola-ia work -- ./analizar.py
+    cola-ia work -j 4 --timeout 5m --drain -- ./analizar.py
+    cola-ia work -- sh -c 'cat > "/srv/textos/$COLA_IA_JOB.txt"'
+exit-codes-work =
+    0    with --drain nothing more is due; or it was stopped in order by SIGTERM
+    1    it could not be done: no such command, a store that cannot be opened
+    2    the command line or a setting is not understood; nothing was attempted
+    130  interrupted: Ctrl-C, or a second signal
+
 about-config = Show or check the settings
 about-config-long =
     A setting is taken from the flag, else from the environment, else from cola-ia.toml, else it
@@ -664,6 +695,14 @@ arg-stderr = What the program wrote to stderr: a file, or - for stdin. Its last 
 arg-class = What kind of error it was, a code such as http_500
 arg-permanent = It will not succeed, however often it is tried
 arg-retry-after = Not before: in so many seconds, or at an HTTP date
+arg-exec = What to run for each job, and its arguments, as they are
+arg-jobs = So many commands at a time, up to 1000 [default: 1]
+arg-timeout = How long a command may run, such as 90s or 5m; 0s or never is no limit [setting time_limit, COLA_IA_TIME_LIMIT; default: never]
+arg-lease-work = How long a job stays with a worker of which nothing is heard, from 1s to 7d [setting lease, COLA_IA_LEASE_TIME; default: 60s]
+arg-drain = End when nothing is due and nothing runs here
+arg-stdin = What the command reads: text, or json: the whole job, as “claim --json” prints it [default: text]
+arg-grace = How long a command has to end once it is asked to, before it is killed [setting grace, COLA_IA_GRACE; default: 10s]
+arg-show-output = When a command has ended, print its outputs on stderr, each line behind the id
 arg-max-attempts = After so many failed attempts the job is failed, from 1 to 1000 [setting max_attempts, COLA_IA_MAX_ATTEMPTS; default: 5]
 arg-order-dry-run = Say what would become of each job and change nothing
 arg-origin = Add where each value came from, as a comment
@@ -691,6 +730,7 @@ usage-add-what = name the files, or - for stdin: cola-ia add FILE, or cola-ia ad
 usage-backup-what = name the new file: cola-ia backup FILE
 usage-backup-pipe = a backup is a file and goes through no pipe; a file that is called - is ./-
 usage-restore-what = name the backup: cola-ia restore FILE
+usage-work-what = name the command behind two dashes: cola-ia work -- COMMAND
 usage-restored-what = say when the store was put back with --at INSTANT, or that it has been looked into with --clear: one of the two
 usage-not-an-instant = { $option } takes now, an age such as 2h, a date, or a date and time with its offset, not “{ $value }”
 usage-no-value = { $option } needs a value
@@ -804,6 +844,9 @@ setting-retry-first =
     The longest wait after the first failure. It doubles with each further one; the wait itself is drawn at random up to it, so that jobs that failed together do not come back together.
 setting-retry-max = The longest wait after any failure.
 
+setting-time-limit =
+    How long a command of “cola-ia work” may run before it is ended and the attempt fails (s, m, h, d; or never).
+setting-grace = How long a command of “cola-ia work” has to end once it is asked to, before it is killed (ms, s, m, h). At most 1h.
 setting-retention-deliveries =
     “cola-ia prune” removes deliveries that only repeated a known event once they are older than this, and keeps their count (s, m, h, d, w; or never). Never before 7 days.
 setting-retention-texts =
@@ -1148,6 +1191,99 @@ errors-groups-more =
        *[other] { $count } kinds of errors more: see them with a larger --limit
     }
 errors-ungrouped = there are more than { $groups } kinds of errors: { $count } errors are in no group; narrow them down with a filter
+
+## work
+
+work-no-threads = the worker cannot be started: { $cause }
+work-no-folder = no folder for sockets and result files can be made in { $path }: { $cause }
+work-no-folder-hint = make room there, or name another folder with TMPDIR
+work-no-program = there is no program “{ $program }”
+work-no-program-hint = a name is looked for in PATH; anything else is written as a path: cola-ia work -- ./NAME
+work-no-program-here = it is in this folder, which is not in PATH: cola-ia work -- ./{ $program }
+work-no-program-line = no shell comes between; to have one: cola-ia work -- sh -c '{ $program }'
+work-no-interpreter = { $program } names an interpreter that is not there: { $interpreter }
+work-no-interpreter-hint = it stands in the first line of the script, behind #! (a carriage return at its end counts)
+work-no-format = { $program } is no program that this system can run
+work-no-format-hint = a script begins with the line #!/bin/sh, or the name of what runs it
+work-denied = { $program } is not executable
+work-denied-hint = chmod +x { $program }
+work-cause = { $cause }
+work-cause-denied = it may not be executed
+work-cause-too-long = its arguments and its environment are more than the system takes
+work-cause-stopped = it was stopped
+work-not-started = the command for { $id } could not be started: { $cause }; the job waits, and no attempt is counted
+work-store-waits = the store cannot be used: { $problem }; commands go on, and what has ended is kept until it is recorded
+work-store-again = the store can be used again
+work-recovered =
+    { $count ->
+        [one] one job was in the hands of a worker that is lost; it is taken up again
+       *[other] { $count } jobs were in the hands of workers that are lost; they are taken up again
+    }
+work-recovered-failed =
+    { $count ->
+        [one] one of them has lost too many workers and is failed
+       *[other] { $count } of them have lost too many workers and are failed
+    }
+work-recovered-and = { $recovered }; { $failed }
+work-lost = { $id }: its lease ran out and is lost; its command is stopped, and nothing of it counts
+work-lost-to = { $id }: its lease ran out, and attempt { $attempt } has the job; its command is stopped, and nothing of it counts
+work-late = { $id }: attempt { $attempt } ended after its lease was lost; that is on record and changes nothing
+work-late-by = { $id }: attempt { $attempt } ended after attempt { $newer } had taken the job over; that is on record and changes nothing
+work-later = { $id }: again at { $due }, as it asked for; no attempt is counted
+work-failed-again = { $id }: attempt { $attempt } failed ({ $class }): { $said }; it is tried again at { $due }
+work-failed-for-good = { $id }: attempt { $attempt } failed ({ $class }): { $said }; it is not tried again and waits for a person
+work-said = { $line }
+work-said-nothing = it wrote nothing to stderr
+work-escaped = { $id }: a process of its command has left its group and lives on
+work-result-no-object = { $id }: COLA_IA_RESULT is no JSON object and is not used; its beginning is kept as the error
+work-result-too-long = { $id }: COLA_IA_RESULT is longer than 64 KiB and is not used
+work-result-unreadable = { $id }: COLA_IA_RESULT cannot be read: { $cause }
+work-result-field = { $id }: the field “{ $field }” of COLA_IA_RESULT does not have the form it must have; it is kept with the result
+work-stopping =
+    { $seconds ->
+        [one] stopping: commands have one second to end; a second signal ends them now
+       *[other] stopping: commands have { $seconds } seconds to end; a second signal ends them now
+    }
+work-progress = { $done } done, { $failed } failed, { $running } running, { $rate }/s
+work-progress-left = { $now }, { $left } left
+work-summary-done =
+    { $count ->
+        [one] 1 done
+       *[other] { $count } done
+    }
+work-summary-failed =
+    { $count ->
+        [one] 1 failed
+       *[other] { $count } failed
+    }
+work-summary-again =
+    { $count ->
+        [one] 1 attempt to be repeated
+       *[other] { $count } attempts to be repeated
+    }
+work-summary-released =
+    { $count ->
+        [one] 1 given back
+       *[other] { $count } given back
+    }
+work-summary-lost =
+    { $count ->
+        [one] 1 lost to another worker
+       *[other] { $count } lost to other workers
+    }
+work-left =
+    { $count ->
+        [one] one job waits until { $due }
+       *[other] { $count } jobs wait, the first until { $due }
+    }
+work-left-elsewhere =
+    { $count ->
+        [one] one job is in the hands of another worker, or of one that is lost and whose lease has not run out
+       *[other] { $count } jobs are in the hands of other workers, or of some that are lost and whose leases have not run out
+    }
+inside-no-worker = the worker that runs this job does not answer at { $path }: { $cause }
+inside-no-worker-hint = COLA_IA_SOCKET is for the command of a job, while it runs
+inside-refused = the worker that runs this job refuses: { $code }
 
 ## backup, restore, restored, doctor
 

@@ -40,6 +40,7 @@ value-id = ID
 value-shell = SHELL
 value-text = TEXTO
 value-age = EDAD
+value-stdin = text|json
 value-command = COMANDO
 value-lang = es|en
 value-instant = INSTANTE
@@ -559,6 +560,38 @@ exit-codes-replay =
     1    sin hacer: no existe ese id, el trabajo no ha acabado, ya no está su texto, o hay un efecto abierto
     2    no se entiende el comando, o qué origen se quiere decir; no se intentó nada
 
+about-work = Ejecuta una orden por cada trabajo y anota cómo fue
+about-work-long =
+    Toma los trabajos a los que les toca, el más antiguo primero, y ejecuta ORDEN por cada uno: el texto
+    en su entrada estándar; el id, el origen y una clave que no cambia de un intento a otro, en su
+    entorno (COLA_IA_ID, COLA_IA_SOURCE, COLA_IA_KEY…). No hay shell de por medio: para tener una,
+    escribe sh -c '…'.
+
+    El código de salida dice cómo fue. 0: terminado. 75: más tarde, sin gastar intento. 65: nunca.
+    Cualquier otro, una señal o el tiempo límite: el intento falló y el trabajo se repite tras una
+    espera que va creciendo, hasta --max-attempts. Lo que la orden escriba en el archivo
+    COLA_IA_RESULT, un objeto JSON, se guarda: resource_id, cost, tokens_in, tokens_out, model,
+    retry_after, error y todo lo demás. Con el intento se guardan los últimos 64 KiB de cada salida.
+
+    Cada trabajo se retiene con una reserva que se renueva mientras su orden se ejecuta. Si un
+    trabajador muere, sus trabajos se retoman cuando vence su reserva; este también retoma los de otros.
+
+    En stdout sale una línea por cada orden que acaba: el id y el estado en que queda el trabajo,
+    terminado, fallido o pendiente (se repetirá); con --lang en, done, failed, pending. Sin --drain se
+    queda a la espera de trabajos. SIGTERM o Ctrl-C lo paran con orden: las órdenes tienen su plazo y lo
+    que no se acabó se devuelve; una segunda señal acaba ya. Se puede matar en cualquier momento:
+    basta con volver a ejecutarlo.
+usage-work = cola-ia work [OPCIONES] -- ORDEN [ARGUMENTO]...
+examples-work =
+    cola-ia work -- ./analizar.py
+    cola-ia work -j 4 --timeout 5m --drain -- ./analizar.py
+    cola-ia work -- sh -c 'cat > "/srv/textos/$COLA_IA_JOB.txt"'
+exit-codes-work =
+    0    con --drain no queda nada a lo que le toque; o se paró con orden por SIGTERM
+    1    no se pudo hacer: no existe esa orden, el almacén no se puede abrir
+    2    no se entiende la línea de órdenes o un ajuste; no se intentó nada
+    130  interrumpido: Ctrl-C o una segunda señal
+
 about-config = Muestra o revisa los ajustes
 about-config-long =
     Cada ajuste se toma de la opción; si no, del entorno; si no, de cola-ia.toml; y si no, vale lo
@@ -676,6 +709,14 @@ arg-stderr = Lo que el programa escribió en stderr: un archivo, o - para la ent
 arg-class = Qué clase de error fue, un código como http_500
 arg-permanent = No saldrá bien por más que se intente
 arg-retry-after = No antes: dentro de tantos segundos, o en una fecha HTTP
+arg-exec = Lo que se ejecuta por cada trabajo, con sus argumentos tal como están
+arg-jobs = Cuántas órdenes a la vez, hasta 1000 [predeterminado: 1]
+arg-timeout = Cuánto puede durar una orden, como 90s o 5m; 0s o never es sin límite [ajuste time_limit, COLA_IA_TIME_LIMIT; predeterminado: never]
+arg-lease-work = Cuánto se queda un trabajo con un trabajador del que no se sabe nada, de 1s a 7d [ajuste lease, COLA_IA_LEASE_TIME; predeterminado: 60s]
+arg-drain = Acaba cuando no queda nada a lo que le toque ni nada en marcha aquí
+arg-stdin = Lo que lee la orden: text, o json: el trabajo entero, como lo escribe «claim --json» [predeterminado: text]
+arg-grace = Cuánto tiene una orden para acabar desde que se le pide, antes de matarla [ajuste grace, COLA_IA_GRACE; predeterminado: 10s]
+arg-show-output = Cuando una orden acaba, escribe sus salidas en stderr, cada línea tras el id
 arg-max-attempts = Tras tantos intentos fallidos el trabajo queda fallido, de 1 a 1000 [ajuste max_attempts, COLA_IA_MAX_ATTEMPTS; predeterminado: 5]
 arg-order-dry-run = Dice qué pasaría con cada trabajo y no cambia nada
 arg-origin = Agrega como comentario de dónde sale cada valor
@@ -703,6 +744,7 @@ usage-add-what = nombra los archivos, o - para la entrada estándar: cola-ia add
 usage-backup-what = nombra el archivo nuevo: cola-ia backup ARCHIVO
 usage-backup-pipe = una copia de seguridad es un archivo y no pasa por una tubería; un archivo que se llame - es ./-
 usage-restore-what = nombra la copia: cola-ia restore ARCHIVO
+usage-work-what = la orden va tras dos guiones: cola-ia work -- ORDEN
 usage-restored-what = di cuándo se recuperó el almacén con --at INSTANTE, o que ya se revisó con --clear: una de las dos
 usage-not-an-instant = { $option } admite now, una antigüedad como 2h, una fecha, o una fecha con hora y desfase, no «{ $value }»
 usage-no-value = { $option } necesita un valor
@@ -816,6 +858,9 @@ setting-retry-first =
     La espera más larga tras el primer fallo. Se dobla con cada fallo más; la espera misma se sortea hasta ese tope, para que los que fallaron juntos no vuelvan juntos.
 setting-retry-max = La espera más larga tras cualquier fallo.
 
+setting-time-limit =
+    Cuánto puede durar una orden de «cola-ia work» antes de que se la acabe y el intento falle (s, m, h, d; o never).
+setting-grace = Cuánto tiene una orden de «cola-ia work» para acabar desde que se le pide, antes de matarla (ms, s, m, h). Como mucho 1h.
 setting-retention-deliveries =
     «cola-ia prune» quita las entregas que solo repitieron un evento conocido cuando son más viejas que esto, y guarda su cuenta (s, m, h, d, w; o never, nunca). Jamás antes de 7 días.
 setting-retention-texts =
@@ -1160,6 +1205,106 @@ errors-groups-more =
        *[other] hay { $count } clases de error más: se ven con un --limit mayor
     }
 errors-ungrouped = hay más de { $groups } clases de error: { $count } errores no están en ningún grupo; redúcelos con un filtro
+
+## work
+
+work-no-threads = no se puede poner en marcha el trabajador: { $cause }
+work-no-folder = no se puede crear en { $path } una carpeta para los sockets y los archivos de resultado: { $cause }
+work-no-folder-hint = haz sitio ahí o indica otra carpeta con TMPDIR
+work-no-program = no existe el programa «{ $program }»
+work-no-program-hint = un nombre se busca en PATH; lo demás se escribe como ruta: cola-ia work -- ./NOMBRE
+work-no-program-here = está en esta carpeta, que no está en PATH: cola-ia work -- ./{ $program }
+work-no-program-line = no hay shell de por medio; para tener una: cola-ia work -- sh -c '{ $program }'
+work-no-interpreter = { $program } pide un intérprete que no está: { $interpreter }
+work-no-interpreter-hint = está en la primera línea del script, tras #! (un retorno de carro al final cuenta)
+work-no-format = { $program } no es un programa que este sistema pueda ejecutar
+work-no-format-hint = un script empieza con la línea #!/bin/sh, o el nombre de lo que lo ejecuta
+work-denied = { $program } no es ejecutable
+work-denied-hint = dale permiso: chmod +x { $program }
+work-cause = { $cause }
+work-cause-denied = no está permitido ejecutarla
+work-cause-too-long = sus argumentos y su entorno son más de lo que admite el sistema
+work-cause-stopped = se paró
+work-not-started = no se pudo poner en marcha la orden de { $id }: { $cause }; el trabajo espera y no se cuenta ningún intento
+work-store-waits = el almacén no se puede usar: { $problem }; las órdenes siguen, y lo que acaba se guarda hasta poder anotarlo
+work-store-again = el almacén se puede usar otra vez
+work-recovered =
+    { $count ->
+        [one] un trabajo estaba en manos de un trabajador que se perdió; se retoma
+       *[other] { $count } trabajos estaban en manos de trabajadores que se perdieron; se retoman
+    }
+work-recovered-failed =
+    { $count ->
+        [one] uno de ellos ha perdido demasiados trabajadores y queda fallido
+       *[other] { $count } de ellos han perdido demasiados trabajadores y quedan fallidos
+    }
+work-recovered-and = { $recovered }; { $failed }
+work-lost = { $id }: su reserva venció y se perdió; se para su orden y nada de ella cuenta
+work-lost-to = { $id }: su reserva venció y el trabajo lo tiene el intento { $attempt }; se para su orden y nada de ella cuenta
+work-late = { $id }: el intento { $attempt } acabó tras perder su reserva; queda anotado y no cambia nada
+work-late-by = { $id }: el intento { $attempt } acabó cuando el trabajo ya lo tenía el intento { $newer }; queda anotado y no cambia nada
+work-later = { $id }: otra vez a las { $due }, como pidió; no se cuenta ningún intento
+work-failed-again = { $id }: el intento { $attempt } falló ({ $class }): { $said }; se repite a las { $due }
+work-failed-for-good = { $id }: el intento { $attempt } falló ({ $class }): { $said }; no se repite y espera a una persona
+work-said = { $line }
+work-said-nothing = no escribió nada en stderr
+work-escaped = { $id }: un proceso de su orden se ha salido de su grupo y sigue vivo
+work-result-no-object = { $id }: COLA_IA_RESULT no es un objeto JSON y no se usa; su comienzo se guarda como error
+work-result-too-long = { $id }: COLA_IA_RESULT pasa de 64 KiB y no se usa
+work-result-unreadable = { $id }: COLA_IA_RESULT no se puede leer: { $cause }
+work-result-field = { $id }: el campo «{ $field }» de COLA_IA_RESULT no tiene la forma que debe; se guarda con el resultado
+work-stopping =
+    { $seconds ->
+        [one] parando: las órdenes tienen un segundo para acabar; otra señal las acaba ya
+       *[other] parando: las órdenes tienen { $seconds } segundos para acabar; otra señal las acaba ya
+    }
+work-progress =
+    { $done ->
+        [one] 1 terminado
+       *[other] { $done } terminados
+    }, { $failed ->
+        [one] 1 fallido
+       *[other] { $failed } fallidos
+    }, { $running } en marcha, { $rate }/s
+work-progress-left = { $now }, quedan { $left }
+work-summary-done =
+    { $count ->
+        [one] 1 terminado
+       *[other] { $count } terminados
+    }
+work-summary-failed =
+    { $count ->
+        [one] 1 fallido
+       *[other] { $count } fallidos
+    }
+work-summary-again =
+    { $count ->
+        [one] 1 intento por repetir
+       *[other] { $count } intentos por repetir
+    }
+work-summary-released =
+    { $count ->
+        [one] 1 devuelto
+       *[other] { $count } devueltos
+    }
+work-summary-lost =
+    { $count ->
+        [one] 1 perdido ante otro trabajador
+       *[other] { $count } perdidos ante otros trabajadores
+    }
+work-left =
+    { $count ->
+        [one] un trabajo espera hasta las { $due }
+       *[other] { $count } trabajos esperan, el primero hasta las { $due }
+    }
+work-left-elsewhere =
+    { $count ->
+        [one] un trabajo está en manos de otro trabajador, o de uno que se perdió y cuya reserva no ha vencido
+       *[other] { $count } trabajos están en manos de otros trabajadores, o de algunos que se perdieron y cuyas reservas no han vencido
+    }
+inside-no-worker = el trabajador de este trabajo no contesta en { $path }: { $cause }
+inside-no-worker-hint = COLA_IA_SOCKET es para la orden de un trabajo, mientras se ejecuta
+inside-refused = el trabajador de este trabajo se niega: { $code }
 
 ## backup, restore, restored, doctor
 

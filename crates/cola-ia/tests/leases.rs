@@ -431,6 +431,11 @@ fn lost_workers_are_recovered_and_counted_apart() {
         let would = ok(&place, &["recover", "--dry-run", "--json"]);
         (!would.is_empty()).then_some(would)
     });
+    let listed = place.run(&["jobs", "--json"]);
+    let told: Vec<bool> = json(&out(&listed)).iter().map(|job| job["expired"].as_bool().unwrap()).collect();
+    assert_eq!(told, [true, false], "{}", out(&listed));
+    assert!(err(&listed).contains("one of the running jobs has lost its worker"), "{}", err(&listed));
+    assert!(ok(&place, &["show", "b", "--json"]).contains("\"expired\":true"));
     let [line] = json(&would).try_into().unwrap();
     assert_eq!((&line["order"], &line["dry_run"], &line["id"]), (&"recover".into(), &true.into(), &"b".into()));
     assert_eq!((&line["state"], &line["refused"]), (&"pending".into(), &Value::Null));

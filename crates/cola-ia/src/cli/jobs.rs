@@ -43,10 +43,10 @@ pub fn gather(store: &dyn Store, options: &JobsOptions) -> Result<JobPage, Store
 }
 
 /// One [`Job`] a line.
-pub fn as_json(page: &JobPage) -> String {
+pub fn as_json(page: &JobPage, now: Timestamp) -> String {
     let mut out = String::new();
     for job in &page.jobs {
-        push_json(&mut out, &Job::new(job));
+        push_json(&mut out, &Job::new(job, now));
     }
     out
 }
@@ -112,6 +112,12 @@ pub(super) const fn paint_of(state: JobState) -> Paint {
 pub(super) fn to_the_second(instant: Timestamp) -> String {
     let text = instant.to_rfc3339();
     text.split_once('.').map_or(text.clone(), |(seconds, _)| format!("{seconds}Z"))
+}
+
+/// For stderr: how many jobs of this page run on a lease that ran out. Their state is told as what it is, `running`.
+pub fn expired(page: &JobPage, now: Timestamp) -> Option<Message> {
+    let count = page.jobs.iter().filter(|job| job.is_expired(now)).count() as u64;
+    (count > 0).then(|| Message::new("jobs-expired").number("count", count))
 }
 
 /// For stderr: how to get the next page.

@@ -122,11 +122,14 @@ fn dispatch(session: &Session, invocation: &Invocation) -> Result<Exit, Problem>
             let store = store::view(&load(NamedFile::MustExist)?)?;
             let page = jobs::gather(&store, options).map_err(|error| Problem::from_store(&error))?;
             let text = if options.json {
-                jobs::as_json(&page)
+                jobs::as_json(&page, SystemClock.now())
             } else {
                 jobs::as_table(&session.lang, &page, session.colour.stdout)
             };
             print(&text)?;
+            if let Some(expired) = jobs::expired(&page, SystemClock.now()) {
+                session.note(&expired);
+            }
             if page.next.is_some() {
                 session.hint(&jobs::next_page(&page));
             } else if page.jobs.is_empty() {
@@ -145,7 +148,7 @@ fn dispatch(session: &Session, invocation: &Invocation) -> Result<Exit, Problem>
                 return Err(show::not_found(&store, options.source.as_ref(), &options.id)?);
             }
             let text = if options.json {
-                show::as_json(&events)
+                show::as_json(&events, SystemClock.now())
             } else {
                 show::as_story(&session.lang, &events, SystemClock.now(), session.colour.stdout)
             };

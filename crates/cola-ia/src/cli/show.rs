@@ -54,10 +54,10 @@ fn not_found_but(source: Option<&Source>, id: &str, elsewhere: &[EventHistory]) 
 }
 
 /// One [`Event`] a line.
-pub fn as_json(events: &[EventHistory]) -> String {
+pub fn as_json(events: &[EventHistory], now: Timestamp) -> String {
     let mut out = String::new();
     for event in events {
-        push_json(&mut out, &Event::new(event));
+        push_json(&mut out, &Event::new(event, now));
     }
     out
 }

@@ -938,6 +938,11 @@ column-worker = WORKER
 column-effect = EFFECT
 column-tries = TRIES
 column-changed = CHANGED
+jobs-expired =
+    { $count ->
+        [one] one of the running jobs has lost its worker: its lease has run out, and it is taken up again by the next one (“cola-ia recover” does it now)
+       *[other] { $count } of the running jobs have lost their workers: their leases have run out, and they are taken up again by the next one (“cola-ia recover” does it now)
+    }
 jobs-more-hint = there are more: --after { $next }
 jobs-none = no jobs
 jobs-no-source = no event of the source { $source } has come

@@ -952,6 +952,11 @@ column-worker = QUIÉN
 column-effect = EFECTO
 column-tries = VECES
 column-changed = CAMBIÓ
+jobs-expired =
+    { $count ->
+        [one] uno de los trabajos en proceso perdió a su trabajador: su reserva venció, y lo retomará el próximo («cola-ia recover» lo hace ya)
+       *[other] { $count } de los trabajos en proceso perdieron a sus trabajadores: sus reservas vencieron, y los retomará el próximo («cola-ia recover» lo hace ya)
+    }
 jobs-more-hint = hay más: --after { $next }
 jobs-none = no hay trabajos
 jobs-no-source = no ha llegado ningún evento del origen { $source }

@@ -36,12 +36,7 @@ pub(super) fn recover(
             let Ok(job) = job.expire(at, policy, Draw::of(lease.token)) else { continue };
             let ended = job_row::ended(&job);
             jobs.push((EventNumber(event), ended));
-            moved.push(Moved {
-                from: JobState::Running,
-                to: JobRow { event, source, job, leases },
-                worker: "",
-                report: None,
-            });
+            moved.push(Moved { from: JobState::Running, to: JobRow { event, source, job, leases }, worker: "", report: None });
             over.push(EndedAttempt { token: lease.token, outcome: Outcome::Crashed, ended, report: None });
         }
         if !dry_run {

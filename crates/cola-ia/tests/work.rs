@@ -280,7 +280,7 @@ fn a_store_that_is_locked_for_longer_than_a_lease_costs_no_job_and_no_result() {
         std::thread::sleep(Duration::from_millis(1_200));
         place.write("go", "");
         line_of(&place, "ended");
-        std::thread::sleep(Duration::from_millis(2_400).saturating_sub(locked.elapsed()));
+        std::thread::sleep(Duration::from_millis(3_200).saturating_sub(locked.elapsed()));
         assert_eq!(worker.told(), "");
         locker.execute_batch("ROLLBACK").unwrap();
         assert_eq!(worker.ends(), Some(0));

@@ -4,9 +4,11 @@
 
 mod machine;
 mod retry;
+mod streak;
 
 pub use machine::{Denied, Ending, Job, Lease, LeaseToken, Outcome, Setback};
 pub use retry::{Draw, RetryPolicy, retry_after};
+pub use streak::{STREAK_WORTH_A_WARNING, Sign, Streak};
 
 /// Where a job stands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]

@@ -36,7 +36,7 @@ pub use erase::{EraseRequest, Erased, erased_id, names};
 pub use export::{ExportCursor, ExportPage, ImportBatch, Imported};
 pub use leases::{
     Claim, ClaimRequest, ERROR_CLASS_MAX_BYTES, ERROR_MAX_BYTES, End, Ended, LEASES_MAX, LeaseLost, Leased,
-    OUTPUT_MAX_BYTES, Order, OrderRefused, RESOURCE_ID_MAX_BYTES, RESULT_MAX_BYTES, Recovered, Report,
+    OUTPUT_MAX_BYTES, Order, OrderRefused, RESOURCE_ID_MAX_BYTES, RESULT_MAX_BYTES, Recovered, Report, SourceView,
     WORKER_NAME_MAX_BYTES, fitting, last_bytes,
 };
 pub use lists::{
@@ -158,6 +158,15 @@ pub struct JobSummary {
     pub received_at: Timestamp,
     /// When a pending job may be claimed.
     pub due_at: Option<Timestamp>,
+    /// While the job is running: when the lease ends, unless it is extended.
+    pub lease_until: Option<Timestamp>,
+}
+
+impl JobSummary {
+    /// Whether it runs on a lease that ran out: its worker is lost, and recovery will find it.
+    pub fn is_expired(&self, now: Timestamp) -> bool {
+        self.state == JobState::Running && self.lease_until.is_none_or(|until| until <= now)
+    }
 }
 
 /// One event with all that happened to its identity.
@@ -173,8 +182,6 @@ pub struct EventHistory {
     pub changed_at: Option<Timestamp>,
     /// While the job is running: who holds its lease.
     pub worker: Option<String>,
-    /// While the job is running: until when.
-    pub lease_until: Option<Timestamp>,
     /// The number of that revision: 1 is the content that entered, and each content that a person accepted is one more.
     pub revision: u32,
     /// The revisions before it, by number; at most [`HISTORY_MAX`].
@@ -408,7 +415,7 @@ pub trait Store: Send + Sync {
     /// transaction that leases it.
     ///
     /// The tokens are made of `op`, which must therefore be hard to guess; the same `op` again gives the leases that it gave
-    /// before, as they are now, without those that have ended.
+    /// before, as they are now, without those that have ended. A source that is paused is passed over.
     ///
     /// # Errors
     /// `Unavailable`, `Corrupt`.
@@ -439,6 +446,18 @@ pub trait Store: Send + Sync {
     /// # Errors
     /// `Unavailable`, `Corrupt`.
     async fn recover(&self, policy: RetryPolicy, limit: u32, dry_run: bool) -> Result<Recovered, StoreError>;
+
+    /// How sources stand with those who work on their jobs, sorted by name; all that the filter's sources name.
+    ///
+    /// # Errors
+    /// `Unavailable`, `Corrupt`.
+    async fn sources(&self, filter: Filter) -> Result<Vec<SourceView>, StoreError>;
+
+    /// Ends the pause of a source, and its streak of failures with it. `false`: it was not paused.
+    ///
+    /// # Errors
+    /// `Unavailable`, `Corrupt`; `Conflict` (`op_reused`); `Invalid` (`source_unknown`).
+    async fn resume(&self, op: OpId, source: Source) -> Result<bool, StoreError>;
 
     /// Does with each job what a person orders, or says why not.
     ///

@@ -22,7 +22,7 @@ use cola_ia_core::store::{
     Ended, EraseRequest, Erased, ErrorKind, EventHistory, ExportCursor, ExportPage, FollowFrom, Followed, HISTORY_MAX,
     ImportBatch, Imported, JobPage, JobSummary, LEASES_MAX, LeaseLost, ListRequest, OpId, Order, OrderRefused, Page,
     PageRequest, Preview, PruneRequest, Pruned, PrunedDeliveries, Receipt, Recovered, ResolveRequest, Resolved,
-    Restored, RestoredMark, RevisionView, Stats, Store, StoreError, Texts, erased_id,
+    Restored, RestoredMark, RevisionView, SourceView, Stats, Store, StoreError, Texts, erased_id,
 };
 use cola_ia_core::verdict::Verdict;
 
@@ -112,6 +112,7 @@ struct Memory {
     has_erased: bool,
     refusals: Vec<RecordedRefusal>,
     restored_at: Option<Timestamp>,
+    streaks: BTreeMap<Source, leases::Standing>,
     book: export::Book,
     received: Vec<stats::Received>,
     /// Every delivery, in the order of arrival.
@@ -142,6 +143,7 @@ enum First {
     Prune(PruneRequest, Pruned),
     Erase(EraseRequest, Option<Erased>),
     Import(Arc<ImportBatch>, Imported),
+    Resume(Source, bool),
     Order(Order, Vec<EventNumber>, Vec<Result<Ended, OrderRefused>>),
 }
 
@@ -266,6 +268,7 @@ impl Event {
             time: delivery.time,
             received_at,
             due_at: Some(received_at),
+            lease_until: None,
         };
         let entered = RevisionView {
             number: 1,
@@ -349,7 +352,6 @@ impl Event {
             job: self.job.clone(),
             changed_at: self.changed_at,
             worker: self.worker.clone(),
-            lease_until: self.machine.lease.map(|lease| lease.until),
             text: newest.text.clone(),
             fingerprint: newest.fingerprint,
             revision: newest.number,
@@ -553,6 +555,14 @@ impl Store for ModelStore {
 
     async fn recover(&self, policy: RetryPolicy, limit: u32, dry_run: bool) -> Result<Recovered, StoreError> {
         Ok(self.memory.lock().recover(&policy, limit, dry_run, self.clock.now()))
+    }
+
+    async fn sources(&self, filter: Filter) -> Result<Vec<SourceView>, StoreError> {
+        Ok(self.memory.lock().sources(&filter, self.clock.now()))
+    }
+
+    async fn resume(&self, op: OpId, source: Source) -> Result<bool, StoreError> {
+        self.memory.lock().resume(op, &source, self.clock.now())
     }
 
     async fn order(

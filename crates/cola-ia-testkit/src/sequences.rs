@@ -21,8 +21,8 @@ use cola_ia_core::store::export::{Kind, Record, Value};
 use cola_ia_core::store::{
     Accepted, AttemptView, Claim, ClaimRequest, ConflictSummary, Cursor, Decision, DeliverySummary, End, Ended, Erased,
     ErrorKind, EventHistory, FollowFrom, JobPage, JobSummary, LeaseLost, OpId, Order, OrderRefused, PageRequest,
-    Preview, PruneRequest, Pruned, Recovered, Report, ResolveRequest, Resolved, Restored, RestoredMark, Stats,
-    StatsGroup, StoreError, Texts,
+    Preview, PruneRequest, Pruned, Recovered, Report, ResolveRequest, Resolved, Restored, RestoredMark, SourceView,
+    Stats, StatsGroup, StoreError, Texts,
 };
 use cola_ia_core::verdict::Verdict;
 use proptest::collection::vec;
@@ -151,6 +151,8 @@ pub enum Step {
     Recover(u32, bool),
     /// `order` for the jobs of deliveries, by their places.
     Order(Order, Vec<usize>),
+    /// `resume` of a place in [`SOURCES`].
+    Resume(usize),
     /// Moves the clock, backwards if negative.
     Clock(i64),
     /// Closes the store and opens it again.
@@ -208,6 +210,7 @@ const POLICY: RetryPolicy = RetryPolicy {
     max_crashes: 2,
     first_wait: Duration::from_secs(2),
     max_wait: Duration::from_secs(5),
+    pause_after: Some(2),
 };
 
 /// A member of a batch.
@@ -302,6 +305,7 @@ fn lease_step() -> impl Strategy<Value = Step> {
         5 => vec((lease(), said()), 0..4).prop_map(Step::End),
         5 => (1_u32..5, prop_oneof![3 => Just(false), 1 => Just(true)]).prop_map(|(limit, dry_run)| Step::Recover(limit, dry_run)),
         2 => (order, deliveries).prop_map(|(order, places)| Step::Order(order, places)),
+        1 => (0..SOURCES.len()).prop_map(Step::Resume),
     ]
 }
 
@@ -582,6 +586,7 @@ enum Answer {
     Ended(Vec<Result<Ended, LeaseLost>>),
     Recovered(Recovered),
     Ordered(Vec<Result<Ended, OrderRefused>>),
+    Resumed(bool),
     Refused(ErrorKind, &'static str),
     Nothing,
 }
@@ -596,6 +601,7 @@ struct Holdings {
     stats: Stats,
     listed: Answer,
     failed: Vec<AttemptView>,
+    sources: Vec<SourceView>,
 }
 
 impl From<StoreError> for Answer {
@@ -742,6 +748,10 @@ impl Side {
                 let Self { scratch, other_calls, .. } = self;
                 Ok(Answer::Pruned(scratch.prune_as(|| next_op(other_calls), &request)?))
             }
+            Step::Resume(place) => {
+                let op = next_op(&mut self.other_calls);
+                block_on(self.scratch.store().resume(op, source(SOURCES[*place]))).map(Answer::Resumed)
+            }
             Step::Claim(..)
             | Step::ClaimAgain(_)
             | Step::Extend(..)
@@ -841,9 +851,18 @@ impl Side {
             refusals,
             listed: self.listed(&Filter::default(), 7)?,
             failed: self.failed()?,
+            sources: self.sources()?,
             restored_at: self.scratch.restored_at()?,
             stats,
         })
+    }
+
+    fn sources(&self) -> Result<Vec<SourceView>, StoreError> {
+        let mut sources = block_on(self.scratch.store().sources(Filter::default()))?;
+        for streak in sources.iter_mut().filter_map(|source| source.streak.as_mut()) {
+            streak.event = self.event_place(streak.event);
+        }
+        Ok(sources)
     }
 
     /// All attempts that went wrong.

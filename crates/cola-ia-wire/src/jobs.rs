@@ -125,7 +125,7 @@ impl<'a> Event<'a> {
             late_ms: late_ms(history.job.received_at, history.job.time),
             changed_at: history.changed_at.map(Timestamp::to_rfc3339),
             worker: history.worker.as_deref().map(Cow::Borrowed),
-            lease_until: history.lease_until.map(Timestamp::to_rfc3339),
+            lease_until: history.job.lease_until.map(Timestamp::to_rfc3339),
             revision: history.revision,
             revisions: history.revisions.iter().map(Revision::new).collect(),
             duplicates: history.duplicates,

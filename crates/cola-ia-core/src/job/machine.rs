@@ -361,6 +361,7 @@ mod tests {
         max_crashes: 2,
         first_wait: Duration::from_secs(1),
         max_wait: Duration::from_secs(2),
+        pause_after: None,
     };
     const NOW: Timestamp = Timestamp::from_micros(1_000_000_000);
     const LENGTH: Duration = Duration::from_secs(3);

@@ -6,7 +6,7 @@ use super::JobSummary;
 use crate::clock::Timestamp;
 use crate::event::Source;
 use crate::intake::EventNumber;
-use crate::job::{Ending, JobState, LeaseToken};
+use crate::job::{Ending, JobState, LeaseToken, Streak};
 
 /// Most jobs in one claim, and most leases in one call.
 pub const LEASES_MAX: usize = 1_000;
@@ -162,6 +162,19 @@ pub enum OrderRefused {
     ContentGone,
     /// It would be a new run, while the outcome of an effect of this one is open.
     EffectsOpen,
+}
+
+/// How a source stands with those who work on its jobs.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SourceView {
+    /// The source.
+    pub source: Source,
+    /// Its jobs that fail one after the other, if the last one did.
+    pub streak: Option<Streak>,
+    /// Since when no job of it is leased; a person ends that with [`Store::resume`](super::Store::resume).
+    pub paused_at: Option<Timestamp>,
+    /// Jobs whose leases have run out, and which nobody has recovered yet. They count as running.
+    pub expired: u64,
 }
 
 /// The last bytes of an output that are kept.

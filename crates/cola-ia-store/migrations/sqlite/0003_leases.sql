@@ -37,3 +37,13 @@ DROP TABLE attempts;
 ALTER TABLE attempts_of_leases RENAME TO attempts;
 CREATE INDEX attempts_event ON attempts (event, run, number);
 CREATE INDEX attempts_failed ON attempts (attempt) WHERE outcome NOT IN ('done', 'released');
+
+-- Sources whose jobs fail one after the other, or that are paused.
+CREATE TABLE source_streaks (
+    source    INTEGER PRIMARY KEY,
+    class     TEXT,              -- NULL: the last one did not fail
+    count     INTEGER NOT NULL,
+    since     INTEGER,
+    event     INTEGER,           -- the job that failed last
+    paused_at INTEGER            -- no job of it is leased
+) STRICT;

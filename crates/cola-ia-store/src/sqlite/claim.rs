@@ -13,6 +13,10 @@ use super::writer::Scope;
 /// Texts of one answer: a claim takes no more jobs once it has so many bytes.
 const ANSWER_MAX_BYTES: usize = 16 * 1024 * 1024;
 
+/// Of `sources s`.
+const NOT_PAUSED: &str =
+    "NOT EXISTS (SELECT 1 FROM source_streaks k WHERE k.source = s.source AND k.paused_at IS NOT NULL)";
+
 /// What a worker gets of `events e`: the content that was accepted last, else the one that entered.
 const TEXT: &str = "coalesce((SELECT r.text FROM revisions r WHERE r.event = e.seq ORDER BY r.number DESC LIMIT 1), e.text)";
 
@@ -75,12 +79,15 @@ fn text(row: &Row<'_>, column: usize) -> rusqlite::Result<String> {
 fn sources(connection: &Connection, request: &ClaimRequest) -> rusqlite::Result<Vec<i64>> {
     match &request.source {
         Some(source) => Ok(connection
-            .prepare_cached("SELECT source FROM sources WHERE name = ?1")?
+            .prepare_cached(&format!("SELECT source FROM sources s WHERE name = ?1 AND {NOT_PAUSED}"))?
             .query_row([source.as_str()], |row| row.get(0))
             .optional()?
             .into_iter()
             .collect()),
-        None => connection.prepare_cached("SELECT source FROM sources")?.query_map([], |row| row.get(0))?.collect(),
+        None => connection
+            .prepare_cached(&format!("SELECT source FROM sources s WHERE {NOT_PAUSED}"))?
+            .query_map([], |row| row.get(0))?
+            .collect(),
     }
 }
 
@@ -149,6 +156,7 @@ fn lease(
         summary.reason = String::new();
         summary.attempts = job.attempts;
         summary.due_at = None;
+        summary.lease_until = Some(until);
         let (attempt, crashes) = (from.leases + 1, job.crashes);
         moves.job(JobState::Pending, &JobRow { job, leases: attempt, ..from }, Some(&worker), None)?;
         given.push(Leased { token, until, attempt, crashes, job: summary, text });
@@ -156,7 +164,7 @@ fn lease(
             break;
         }
     }
-    moves.count()?;
+    moves.count(None)?;
     let head = "INSERT OR FAIL INTO attempts (event, run, number, lease, worker, started_at) VALUES ";
     let mut insert = Rows::new(connection, head, "(?, ?, ?, ?, ?, ?)", "");
     insert.execute(&given, |row, leased| {

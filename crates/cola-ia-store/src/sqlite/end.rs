@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use cola_ia_core::clock::Timestamp;
-use cola_ia_core::job::{Draw, Ending, JobState, LeaseToken, Outcome, RetryPolicy};
+use cola_ia_core::job::{Draw, Ending, JobState, LeaseToken, Outcome, RetryPolicy, Sign};
 use cola_ia_core::store::{End, Ended, ErrorKind, LEASES_MAX, LeaseLost, StoreError};
 use rusqlite::{CachedStatement, Connection, OptionalExtension as _, Row};
 
@@ -55,7 +55,7 @@ pub(super) fn end(
             .iter()
             .map(|end| end_one(scope.connection, &mut find, &mut moves, end, policy))
             .collect::<Result<_, _>>()?;
-        moves.count()?;
+        moves.count(policy.pause_after)?;
         Ok(answers)
     };
     ended().map_err(|cause| scope.error(&cause))
@@ -78,6 +78,8 @@ fn end_one(
         return attempt.late(connection, word(*ending)).map(Err);
     };
     let ended = job_row::ended(&job);
+    let sign = Sign::of(*ending, report.error_class.as_deref());
+    moves.signs.hear(attempt.job.source, attempt.job.event, sign);
     moves.job(JobState::Running, &JobRow { job, ..attempt.job }, None, Some(report))?;
     moves.attempt(EndedAttempt { token: *token, outcome, ended, report: Some(report) })?;
     Ok(Ok(ended))

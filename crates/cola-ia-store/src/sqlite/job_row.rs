@@ -11,6 +11,7 @@ use rusqlite::{CachedStatement, Connection, OptionalExtension as _, Row, params}
 
 use super::counters::Tally;
 use super::row;
+use super::sources::Signs;
 use super::writer::Scope;
 
 /// What of a job's row its moves read and write.
@@ -60,6 +61,8 @@ pub(super) struct Moves<'a> {
     scope: &'a Scope<'a>,
     pub(super) at: Timestamp,
     tally: Tally,
+    /// What ends of attempts say about their sources.
+    pub(super) signs: Signs,
     job: CachedStatement<'a>,
     attempt: Option<CachedStatement<'a>>,
 }
@@ -82,7 +85,7 @@ impl<'a> Moves<'a> {
                  lease_until = ?8, reason = ?9, leases = ?10, worker = ?11, changed_at = ?12,
                  resource_id = coalesce(?13, resource_id), result = coalesce(?14, result) WHERE event = ?1",
         )?;
-        Ok(Self { scope, at, tally: Tally::default(), job, attempt: None })
+        Ok(Self { scope, at, tally: Tally::default(), signs: Signs::default(), job, attempt: None })
     }
 
     /// The job is `to` from now on, in the hands of this worker if it runs.
@@ -158,7 +161,8 @@ impl<'a> Moves<'a> {
     }
 
     /// Counts what moved; nothing is counted without it.
-    pub(super) fn count(self) -> rusqlite::Result<()> {
+    pub(super) fn count(self, pause_after: Option<u32>) -> rusqlite::Result<()> {
+        self.signs.write(self.scope.connection, self.at, pause_after)?;
         self.tally.write(self.scope.connection, self.at, self.scope.fold_after)
     }
 }
@@ -181,7 +185,7 @@ pub(super) fn put(
 ) -> rusqlite::Result<Ended> {
     let mut moves = Moves::new(scope, at)?;
     let ended = moves.put(row, job, outcome)?;
-    moves.count()?;
+    moves.count(None)?;
     Ok(ended)
 }
 

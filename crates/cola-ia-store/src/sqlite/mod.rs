@@ -51,6 +51,7 @@ mod row;
 mod rows;
 mod shrink;
 mod slot;
+mod sources;
 mod stats;
 mod stretch;
 mod take_over;
@@ -72,7 +73,7 @@ use cola_ia_core::store::{
     Accepted, AttemptView, Claim, ClaimRequest, ConflictSummary, DeliverySummary, End, Ended, EraseRequest, Erased,
     ErrorKind, EventHistory, ExportCursor, ExportPage, FollowFrom, Followed, ImportBatch, Imported, JobPage, LeaseLost,
     ListRequest, OpId, Order, OrderRefused, Page, PageRequest, Preview, PruneRequest, Pruned, Recovered,
-    ResolveRequest, Resolved, Restored, RestoredMark, Stats, Store, StoreError, Texts,
+    ResolveRequest, Resolved, Restored, RestoredMark, SourceView, Stats, Store, StoreError, Texts,
 };
 use rusqlite::Connection;
 
@@ -510,6 +511,15 @@ impl Store for SqliteStore {
     async fn recover(&self, policy: RetryPolicy, limit: u32, dry_run: bool) -> Result<Recovered, StoreError> {
         let weight = limit as usize;
         self.writer()?.call(weight, move |scope| recover::recover(scope, &policy, limit, dry_run)).await
+    }
+
+    async fn sources(&self, filter: Filter) -> Result<Vec<SourceView>, StoreError> {
+        let now = self.clock.now();
+        self.reader.call(move |sight| sources::sources(sight, &filter, now)).await
+    }
+
+    async fn resume(&self, op: OpId, source: Source) -> Result<bool, StoreError> {
+        self.writer()?.call(1, move |scope| sources::resume(scope, op, &source)).await
     }
 
     async fn order(

@@ -31,7 +31,7 @@ pub(super) fn order(
     let follow_each = || -> rusqlite::Result<Vec<_>> {
         let mut moves = Moves::new(scope, at)?;
         let answers = jobs.iter().map(|event| follow(scope, &mut moves, order, *event)).collect::<Result<_, _>>()?;
-        moves.count()?;
+        moves.count(None)?;
         Ok(answers)
     };
     let answers = follow_each().map_err(sqlite)?;

@@ -27,7 +27,7 @@ use super::reader::Sight;
 use super::writer::Scope;
 use super::{
     Options, SqliteStore, attempts, claim, conflicts, deliveries, end, find_events, jobs, order, preview, recover,
-    slots, stats,
+    slots, sources, stats,
 };
 
 /// Tables that grow with what comes in or is done. `counter_deltas` is not one: it is emptied every 4,096 rows.
@@ -56,6 +56,7 @@ fn views(sight: &Sight<'_>) {
         deliveries::deliveries(sight, &filter, Some(1_000), 10).unwrap();
         deliveries::latest(sight, &filter, 10).unwrap();
         stats::stats(sight, &filter).unwrap();
+        sources::sources(sight, &filter, Timestamp::from_micros(i64::MAX)).unwrap();
         deliveries::follow(sight, &filter, 0).unwrap();
         attempts::attempts(sight, &filter, Some(1_000), 10).unwrap();
         for texts in [Texts::Leave, Texts::Bring] {

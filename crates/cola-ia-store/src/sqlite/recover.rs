@@ -1,7 +1,7 @@
 //! Ending leases that ran out.
 
 use cola_ia_core::intake::EventNumber;
-use cola_ia_core::job::{Draw, JobState, Outcome, RetryPolicy};
+use cola_ia_core::job::{Draw, JobState, Outcome, RetryPolicy, Sign};
 use cola_ia_core::store::{LEASES_MAX, Recovered, StoreError};
 
 use super::job_row::{self, EndedAttempt, JobRow, Moves};
@@ -38,12 +38,13 @@ pub(super) fn recover(
             let ended = job_row::ended(&job);
             jobs.push((EventNumber(event), ended));
             if !dry_run {
+                moves.signs.hear(row.source, row.event, Some(Sign::of_lost_worker()));
                 moves.job(JobState::Running, &JobRow { job, ..row }, None, None)?;
                 let outcome = Outcome::Crashed;
                 moves.attempt(EndedAttempt { token: lease.token, outcome, ended, report: None })?;
             }
         }
-        moves.count()?;
+        moves.count(policy.pause_after)?;
         Ok(Recovered { jobs, more })
     };
     recovered().map_err(|cause| scope.error(&cause))

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::Duration;
 
-use cola_ia_core::clock::Clock as _;
+use cola_ia_core::clock::{Clock as _, Timestamp};
 use cola_ia_core::filter::Filter;
 use cola_ia_core::intake::EventNumber;
 use cola_ia_core::job::{Ending, JobState, LeaseToken, RetryPolicy, Setback};
@@ -49,13 +49,22 @@ cases![
     a_worker_gets_the_content_that_was_accepted_last,
     what_has_no_text_is_not_worked_on_again,
     counts_of_jobs_follow_their_moves,
+    failures_in_a_row_are_told_of_their_source,
+    a_source_is_paused_after_so_many_until_a_person_resumes_it,
+    a_resumption_repeated_gives_the_first_answer,
+    what_ran_out_is_told_apart_from_what_runs,
 ];
 
 const MINUTE: Duration = Duration::from_mins(1);
 
 /// No waits, so that nothing is left to the draw.
-const AT_ONCE: RetryPolicy =
-    RetryPolicy { max_attempts: 2, max_crashes: 2, first_wait: Duration::ZERO, max_wait: Duration::ZERO };
+const AT_ONCE: RetryPolicy = RetryPolicy {
+    max_attempts: 2,
+    max_crashes: 2,
+    first_wait: Duration::ZERO,
+    max_wait: Duration::ZERO,
+    pause_after: None,
+};
 
 const FAILED: Ending = Ending::Failed { setback: Setback::Error, not_before: None };
 
@@ -496,7 +505,7 @@ fn every_attempt_is_on_record_with_what_its_worker_told(backend: &dyn Backend) -
     let first = claim_one(&scratch)?;
     let running = scratch.find_one("a")?;
     ensure_eq!(running.worker.as_deref(), Some("ana"), "who holds it");
-    ensure_eq!(running.lease_until, Some(first.until), "until when");
+    ensure_eq!(running.job.lease_until, Some(first.until), "until when");
     ensure_eq!(running.attempts.len(), 1, "attempts while it runs");
     ensure_eq!(running.attempts[0].outcome, None, "its outcome while it runs");
     pass(&scratch, Duration::from_secs(7));
@@ -638,5 +647,119 @@ fn counts_of_jobs_follow_their_moves(backend: &dyn Backend) -> Result<(), Failur
         [2, 1, 1, 1, 1],
         "jobs by state"
     );
+    Ok(())
+}
+
+fn failing(scratch: &Scratch, leased: &Leased, class: &str, policy: RetryPolicy) -> Result<(), Failure> {
+    let report = Report { error_class: Some(class.to_owned()), ..Report::default() };
+    let ends = Arc::new(vec![End { token: leased.token, ending: FAILED, report }]);
+    let answers = block_on(scratch.store().end(ends, policy))?;
+    ensure!(answers.iter().all(Result::is_ok), "the lease is held, and it is answered {answers:?}");
+    Ok(())
+}
+
+fn streak_of(scratch: &Scratch, name: &str) -> Result<Option<(String, u32, Timestamp)>, Failure> {
+    let filter = Filter { sources: vec![source(name)], ..Filter::default() };
+    let views = block_on(scratch.store().sources(filter))?;
+    let [view] = &views[..] else { return Err(format!("one source is told as {views:?}").into()) };
+    ensure_eq!(view.source, source(name), "the source");
+    Ok(view.streak.clone().map(|streak| (streak.class, streak.count, streak.since)))
+}
+
+fn failures_in_a_row_are_told_of_their_source(backend: &dyn Backend) -> Result<(), Failure> {
+    let mut scratch = Scratch::new(backend)?;
+    scratch.accept((0..5).map(|n| event(&format!("e{n}"), "x")).chain([event_from("web", "w", "x")]).collect())?;
+    ensure_eq!(streak_of(&scratch, "default")?, None, "before any attempt");
+    let leases = claim(&scratch, 6)?.leases;
+    let web = leases.iter().find(|leased| leased.job.id == "w").expect("it was claimed");
+    let own: Vec<&Leased> = leases.iter().filter(|leased| leased.job.id != "w").collect();
+    let first_at = scratch.clock().now();
+    failing(&scratch, own[0], "http_503", AT_ONCE)?;
+    pass(&scratch, Duration::from_secs(1));
+    failing(&scratch, own[1], "http_503", AT_ONCE)?;
+    end(&scratch, web.token, Ending::Done)?;
+    end(&scratch, own[2].token, Ending::Released)?;
+    ensure_eq!(streak_of(&scratch, "default")?, Some(("http_503".to_owned(), 2, first_at)), "two of one class");
+    ensure_eq!(streak_of(&scratch, "web")?, None, "another source");
+    let other_at = scratch.clock().now();
+    failing(&scratch, own[3], "http_401", AT_ONCE)?;
+    ensure_eq!(streak_of(&scratch, "default")?, Some(("http_401".to_owned(), 1, other_at)), "one of another class");
+    scratch.reopen()?;
+    ensure_eq!(streak_of(&scratch, "default")?, Some(("http_401".to_owned(), 1, other_at)), "after a reopening");
+    end(&scratch, own[4].token, Ending::Done)?;
+    ensure_eq!(streak_of(&scratch, "default")?, None, "after a job that went well");
+    let lost = claim_one(&scratch)?;
+    pass(&scratch, MINUTE);
+    recover(&scratch, 10)?;
+    ensure_eq!(
+        streak_of(&scratch, lost.job.source.as_str())?,
+        Some(("crashed".to_owned(), 1, scratch.clock().now())),
+        "after a lost worker"
+    );
+    Ok(())
+}
+
+/// A source of three jobs, of which two failed, paused by that.
+fn paused(backend: &dyn Backend) -> Result<Scratch, Failure> {
+    let scratch = Scratch::new(backend)?;
+    scratch.accept(vec![event("a", "x"), event("b", "x"), event("c", "x"), event_from("web", "w", "x")])?;
+    let leases = claim(&scratch, 2)?.leases;
+    let policy = RetryPolicy { pause_after: Some(2), ..AT_ONCE };
+    failing(&scratch, &leases[0], "http_401", policy)?;
+    failing(&scratch, &leases[1], "http_401", policy)?;
+    Ok(scratch)
+}
+
+fn a_source_is_paused_after_so_many_until_a_person_resumes_it(backend: &dyn Backend) -> Result<(), Failure> {
+    let scratch = paused(backend)?;
+    let at = scratch.clock().now();
+    let views = block_on(scratch.store().sources(Filter::default()))?;
+    let paused_at: Vec<_> = views.iter().map(|view| (view.source.as_str(), view.paused_at)).collect();
+    ensure_eq!(paused_at, [("default", Some(at)), ("web", None)], "who is paused since when");
+    let given = claim(&scratch, 10)?;
+    ensure_eq!(ids(&given.leases), ["w"], "what is leased meanwhile");
+    end(&scratch, given.leases[0].token, Ending::Done)?;
+    let none = claim(&scratch, 10)?;
+    ensure_eq!((none.leases.len(), none.next_due), (0, None), "what is left");
+    let resume = |name: &str| block_on(scratch.store().resume(scratch.op(), source(name)));
+    ensure_eq!(resume("web")?, false, "an end of no pause");
+    refused("a source that never was", resume("nobody"), ErrorKind::Invalid, "source_unknown")?;
+    ensure_eq!(resume("default")?, true, "the end of the pause");
+    ensure_eq!(streak_of(&scratch, "default")?, None, "its failures");
+    ensure_eq!(claim(&scratch, 10)?.leases.len(), 3, "jobs that are leased again");
+    Ok(())
+}
+
+fn a_resumption_repeated_gives_the_first_answer(backend: &dyn Backend) -> Result<(), Failure> {
+    let scratch = paused(backend)?;
+    let op = scratch.op();
+    let resume = |op, name: &str| block_on(scratch.store().resume(op, source(name)));
+    ensure_eq!(resume(op, "default")?, true, "the first");
+    ensure_eq!(resume(op, "default")?, true, "the same again");
+    ensure_eq!(resume(scratch.op(), "default")?, false, "another one");
+    refused("another source under its op", resume(op, "web"), ErrorKind::Conflict, "op_reused")
+}
+
+fn what_ran_out_is_told_apart_from_what_runs(backend: &dyn Backend) -> Result<(), Failure> {
+    let scratch = Scratch::new(backend)?;
+    scratch.accept(vec![event("a", "x"), event("b", "x"), event_from("web", "w", "x")])?;
+    let leases = claim(&scratch, 3)?.leases;
+    pass(&scratch, Duration::from_secs(30));
+    block_on(scratch.store().extend(vec![leases[1].token], MINUTE))?;
+    pass(&scratch, Duration::from_secs(30));
+    let now = scratch.clock().now();
+    let jobs = scratch.all_jobs()?;
+    let expired: Vec<_> = jobs.iter().map(|job| (job.id.as_str(), job.is_expired(now))).collect();
+    ensure_eq!(expired, [("w", true), ("b", false), ("a", true)], "whose lease ran out");
+    let until: Vec<_> = jobs.iter().map(|job| job.lease_until).collect();
+    let b = Timestamp::from_micros(leases[1].until.as_micros() + 30_000_000);
+    ensure_eq!(until, [Some(leases[2].until), Some(b), Some(leases[0].until)], "until when");
+    let views = block_on(scratch.store().sources(Filter::default()))?;
+    let counts: Vec<_> = views.iter().map(|view| (view.source.as_str(), view.expired)).collect();
+    ensure_eq!(counts, [("default", 1), ("web", 1)], "how many of each source");
+    recover(&scratch, 10)?;
+    let jobs = scratch.all_jobs()?;
+    ensure_eq!(jobs.iter().filter(|job| job.is_expired(now)).count(), 0, "after a recovery");
+    ensure_eq!(jobs[0].lease_until, None, "of a job that does not run");
     Ok(())
 }

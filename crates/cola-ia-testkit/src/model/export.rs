@@ -322,6 +322,10 @@ impl Book {
         self.records.insert(key(&record), record);
     }
 
+    pub(super) fn sources(&self) -> Vec<Source> {
+        self.sources.iter().map(|name| Source::new(name).expect("a source")).collect()
+    }
+
     /// The place of a source, made where it is new.
     fn source(&mut self, name: &str) -> usize {
         self.sources.iter().position(|known| known == name).unwrap_or_else(|| {
@@ -777,6 +781,7 @@ impl Book {
             time: record.number("time").map(Timestamp::from_micros),
             received_at: instant(record, "received_at"),
             due_at: job.number("due_at").filter(|_| state == JobState::Pending).map(Timestamp::from_micros),
+            lease_until: lease_of(job).map(|lease| lease.until),
         };
         let entered = RevisionView {
             number: 1,

@@ -3,16 +3,24 @@
 use std::time::Duration;
 
 use cola_ia_core::clock::Timestamp;
+use cola_ia_core::event::Source;
 use cola_ia_core::filter::Filter;
 use cola_ia_core::intake::EventNumber;
-use cola_ia_core::job::{Denied, Draw, Ending, Job, JobState, Lease, LeaseToken, Outcome, RetryPolicy};
+use cola_ia_core::job::{Denied, Draw, Ending, Job, JobState, Lease, LeaseToken, Outcome, RetryPolicy, Sign, Streak};
 use cola_ia_core::store::{
     AttemptView, Claim, ClaimRequest, Cursor, ERROR_CLASS_MAX_BYTES, ERROR_MAX_BYTES, End, Ended, ErrorKind,
     HISTORY_MAX, LEASES_MAX, LeaseLost, Leased, ListRequest, OpId, Order, OrderRefused, Page, RESOURCE_ID_MAX_BYTES,
-    RESULT_MAX_BYTES, Recovered, Report, StoreError, WORKER_NAME_MAX_BYTES, fitting, last_bytes,
+    RESULT_MAX_BYTES, Recovered, Report, SourceView, StoreError, WORKER_NAME_MAX_BYTES, fitting, last_bytes,
 };
 
 use super::{Call, Event, First, Memory, op_reused};
+
+/// How a source stands.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Standing {
+    streak: Option<Streak>,
+    paused_at: Option<Timestamp>,
+}
 
 /// One lease of a job.
 #[derive(Debug, Clone)]
@@ -99,6 +107,7 @@ impl Event {
         self.job.reason = job.reason.to_string();
         self.job.attempts = job.attempts;
         self.job.due_at = job.due_at;
+        self.job.lease_until = job.lease.map(|lease| lease.until);
         if self.job.run != job.run {
             self.leases = 0;
         }
@@ -170,7 +179,10 @@ impl Memory {
             return Claim { at, leases: before, next_due: None };
         }
         let next = self.events.values().flat_map(|event| &event.attempts).map(|attempt| attempt.attempt).max();
-        let wanted = |event: &&mut Event| request.source.as_ref().is_none_or(|source| *source == event.job.source);
+        let paused = |source: &Source| self.streaks.get(source).is_some_and(|standing| standing.paused_at.is_some());
+        let wanted = |event: &&mut Event| {
+            !paused(&event.job.source) && request.source.as_ref().is_none_or(|source| *source == event.job.source)
+        };
         let mut pending: Vec<&mut Event> =
             self.events.values_mut().filter(wanted).filter(|event| event.machine.state == JobState::Pending).collect();
         pending.sort_by_key(|event| (event.machine.due_at, event.job.event));
@@ -217,6 +229,7 @@ impl Memory {
             let extended = event.machine.extend(at, *token, length).ok().and_then(|job| job.lease);
             let answer = if let Some(lease) = extended {
                 event.machine.lease = Some(lease);
+                event.job.lease_until = Some(lease.until);
                 Ok(lease.until)
             } else {
                 event.attempts[place].is_late("extend");
@@ -232,9 +245,13 @@ impl Memory {
     pub(super) fn end(&mut self, ends: &[End], policy: &RetryPolicy, at: Timestamp) -> Vec<Result<Ended, LeaseLost>> {
         let mut one = |end: &End| {
             let (event, place) = self.by_token(end.token).ok_or(LeaseLost { superseded_by: None })?;
+            let held = event.machine.lease.is_some_and(|lease| lease.token == end.token);
             let answer = event.end(place, end, policy, at);
-            let number = event.job.event;
+            let (number, source) = (event.job.event, event.job.source.clone());
             self.write_down(number);
+            if held && let Some(sign) = Sign::of(end.ending, end.report.error_class.as_deref()) {
+                self.hear(source, number, &sign, policy, at);
+            }
             answer
         };
         ends.iter().map(&mut one).collect()
@@ -246,7 +263,7 @@ impl Memory {
             self.events.values_mut().filter(|event| event.machine.is_expired(at)).collect();
         expired.sort_by_key(|event| (event.machine.lease.map(|lease| lease.until), event.job.event));
         let more = expired.len() > limit;
-        let mut jobs = Vec::new();
+        let (mut jobs, mut lost) = (Vec::new(), Vec::new());
         for event in expired.into_iter().take(limit) {
             let lease = event.machine.lease.expect("it runs");
             let job = event.machine.expire(at, policy, Draw::of(lease.token)).expect("it ran out");
@@ -255,7 +272,11 @@ impl Memory {
                 event.moves_to(job, at);
                 event.end_attempt(Some(lease), Outcome::Crashed, Report::default(), at);
                 self.book.write_down(event);
+                lost.push((event.job.source.clone(), event.job.event));
             }
+        }
+        for (source, event) in lost {
+            self.hear(source, event, &Sign::of_lost_worker(), policy, at);
         }
         Recovered { jobs, more }
     }
@@ -287,6 +308,46 @@ impl Memory {
             .collect();
         self.ops.insert(op, Call { at, first: First::Order(order, jobs.to_vec(), answers.clone()) });
         Ok(answers)
+    }
+
+    fn hear(&mut self, source: Source, event: EventNumber, sign: &Sign, policy: &RetryPolicy, at: Timestamp) {
+        let standing = self.streaks.entry(source).or_default();
+        standing.streak = Streak::after(standing.streak.take(), event, sign, at);
+        if standing.streak.as_ref().is_some_and(|streak| streak.pauses(policy.pause_after)) {
+            standing.paused_at.get_or_insert(at);
+        }
+    }
+
+    pub(super) fn sources(&self, filter: &Filter, now: Timestamp) -> Vec<SourceView> {
+        let mut sources = self.book.sources();
+        sources.sort();
+        let expired = |source: &Source| {
+            let of_it = self.events.values().filter(|event| event.job.source == *source);
+            of_it.filter(|event| event.machine.is_expired(now)).count() as u64
+        };
+        let view = |source: Source| {
+            let standing = self.streaks.get(&source).cloned().unwrap_or_default();
+            let Standing { streak, paused_at } = standing;
+            SourceView { expired: expired(&source), source, streak, paused_at }
+        };
+        sources.into_iter().filter(|source| filter.takes_source(Some(source))).map(view).collect()
+    }
+
+    pub(super) fn resume(&mut self, op: OpId, source: &Source, at: Timestamp) -> Result<bool, StoreError> {
+        match self.ops.get(&op).map(|call| &call.first) {
+            Some(First::Resume(asked, first)) if asked == source => return Ok(*first),
+            Some(_) => return Err(op_reused()),
+            None => {}
+        }
+        if !self.book.sources().contains(source) {
+            return Err(StoreError::new(ErrorKind::Invalid, "source_unknown"));
+        }
+        let paused = self.streaks.get(source).is_some_and(|standing| standing.paused_at.is_some());
+        if paused {
+            self.streaks.remove(source);
+        }
+        self.ops.insert(op, Call { at, first: First::Resume(source.clone(), paused) });
+        Ok(paused)
     }
 
     /// Jobs that are running wait again and have their attempt back; answers how many.

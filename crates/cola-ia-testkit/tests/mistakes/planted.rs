@@ -19,8 +19,8 @@ use cola_ia_core::store::{
     Accepted, AttemptView, Claim, ClaimRequest, ConflictSummary, Cursor, Decision, DeliverySummary, End, Ended,
     EraseRequest, Erased, ErrorKind, EventHistory, ExportCursor, ExportPage, FollowFrom, Followed, ImportBatch,
     Imported, JobPage, LEASES_MAX, LeaseLost, Leased, ListRequest, OpId, Order, OrderRefused, Page, PageRequest,
-    Preview, PruneRequest, Pruned, Recovered, Report, ResolveRequest, Resolved, Restored, RestoredMark, Stats,
-    StatsGroup, Store, StoreError, Texts,
+    Preview, PruneRequest, Pruned, Recovered, Report, ResolveRequest, Resolved, Restored, RestoredMark, SourceView,
+    Stats, StatsGroup, Store, StoreError, Texts,
 };
 use cola_ia_core::verdict::Verdict;
 use cola_ia_testkit::clock::{ManualClock, SeededEntropy};
@@ -211,6 +211,10 @@ mistakes! {
     GivesNoText,
     WorksOnWhatIsGone,
     CountsRunningAsPending,
+    ForgetsStreaks,
+    NeverPauses,
+    ResumesAnew,
+    CountsNoneExpired,
     // Stores.
     ForgetsAtReopen,
     FailsToReopenEmpty,
@@ -874,6 +878,9 @@ impl Store for Wrong {
         ends: Arc<Vec<End>>,
         mut policy: RetryPolicy,
     ) -> Result<Vec<Result<Ended, LeaseLost>>, StoreError> {
+        if self.mistake == Mistake::NeverPauses {
+            policy.pause_after = None;
+        }
         if self.mistake == Mistake::NeverGivesUp {
             policy.max_attempts = u32::MAX;
         }
@@ -918,6 +925,23 @@ impl Store for Wrong {
         }
         let limit = if self.mistake == Mistake::RecoversWithoutLimit { 1_000 } else { limit };
         self.model.recover(policy, limit, dry_run && self.mistake != Mistake::RecoversWhenDry).await
+    }
+
+    async fn sources(&self, filter: Filter) -> Result<Vec<SourceView>, StoreError> {
+        let mut views = self.model.sources(filter).await?;
+        for view in &mut views {
+            match self.mistake {
+                Mistake::ForgetsStreaks => view.streak = None,
+                Mistake::CountsNoneExpired => view.expired = 0,
+                _ => {}
+            }
+        }
+        Ok(views)
+    }
+
+    async fn resume(&self, op: OpId, source: Source) -> Result<bool, StoreError> {
+        let op = if self.mistake == Mistake::ResumesAnew { self.other_op() } else { op };
+        self.model.resume(op, source).await
     }
 
     async fn order(

@@ -926,7 +926,7 @@ fn leases(matches: &ArgMatches) -> Result<Vec<LeaseToken>, Problem> {
     let mut leases = Vec::new();
     for word in matches.get_many::<OsString>("held").into_iter().flatten() {
         let word = utf8("LEASE", word)?;
-        leases.push(LeaseToken::parse(word).ok_or_else(|| no_lease("LEASE", word))?);
+        leases.push(LeaseToken::parse(word).ok_or_else(|| no_lease(word))?);
     }
     if leases.len() > LEASES_MAX {
         return Err(Problem::usage(Message::new("usage-too-many-leases").number("limit", LEASES_MAX as u64)));

@@ -329,6 +329,7 @@ mod tests {
             time: None,
             received_at: Timestamp::from_micros(0),
             due_at: None,
+            lease_until: None,
         };
         let due_at = (state == JobState::Pending).then_some(Timestamp::from_micros(60_000_000));
         let report = Report {

@@ -114,6 +114,7 @@ fn leases_and_retries_have_their_bounds() {
         max_crashes: 1_000,
         first_wait: Duration::ZERO,
         max_wait: Duration::from_millis(500),
+        pause_after: None,
     };
     assert_eq!((settings.lease, settings.retry), (Duration::from_hours(168), retry));
     for (variable, wrong) in [

@@ -28,6 +28,7 @@ fn job(event: i64, id: &str, state: JobState) -> JobSummary {
         time: None,
         received_at: Timestamp::from_micros(START),
         due_at: None,
+        lease_until: None,
     }
 }
 
@@ -55,7 +56,6 @@ fn full() -> EventHistory {
         fingerprint: Fingerprint::of("a"),
         changed_at: Some(Timestamp::from_micros(START + 5 * MINUTE)),
         worker: None,
-        lease_until: None,
         revision: 2,
         revisions: vec![RevisionView {
             number: 1,
@@ -164,7 +164,6 @@ fn bare() -> EventHistory {
         fingerprint: Fingerprint::of("a"),
         changed_at: None,
         worker: None,
-        lease_until: None,
         revision: 1,
         revisions: Vec::new(),
         duplicates: 0,

@@ -502,7 +502,7 @@ impl Make<'_> {
 
     fn work(&self) -> Clap {
         self.command("work", "work")
-            .arg(self.positional("exec", "value-command").required(true).num_args(1..).last(true))
+            .arg(self.positional("exec", "value-exec").required(true).num_args(1..).last(true))
             .arg(self.option("jobs", "value-number").short('j'))
             .arg(self.option("timeout", "value-length"))
             .arg(self.option("lease", "value-length").help(self.t("arg-lease-work")))

@@ -40,6 +40,7 @@ value-id = ID
 value-shell = SHELL
 value-text = TEXT
 value-age = AGE
+value-exec = COMMAND
 value-stdin = text|json
 value-command = COMMAND
 value-lang = es|en

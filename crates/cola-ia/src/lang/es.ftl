@@ -40,6 +40,7 @@ value-id = ID
 value-shell = SHELL
 value-text = TEXTO
 value-age = EDAD
+value-exec = ORDEN
 value-stdin = text|json
 value-command = COMANDO
 value-lang = es|en
@@ -1248,8 +1249,8 @@ work-lost = { $id }: su reserva venció y se perdió; se para su orden y nada de
 work-lost-to = { $id }: su reserva venció y el trabajo lo tiene el intento { $attempt }; se para su orden y nada de ella cuenta
 work-late = { $id }: el intento { $attempt } acabó tras perder su reserva; queda anotado y no cambia nada
 work-late-by = { $id }: el intento { $attempt } acabó cuando el trabajo ya lo tenía el intento { $newer }; queda anotado y no cambia nada
-work-later = { $id }: otra vez a las { $due }, como pidió; no se cuenta ningún intento
-work-failed-again = { $id }: el intento { $attempt } falló ({ $class }): { $said }; se repite a las { $due }
+work-later = { $id }: otra vez a partir de { $due }, como pidió; no se cuenta ningún intento
+work-failed-again = { $id }: el intento { $attempt } falló ({ $class }): { $said }; se repite a partir de { $due }
 work-failed-for-good = { $id }: el intento { $attempt } falló ({ $class }): { $said }; no se repite y espera a una persona
 work-said = { $line }
 work-said-nothing = no escribió nada en stderr
@@ -1299,8 +1300,8 @@ work-summary-lost =
     }
 work-left =
     { $count ->
-        [one] un trabajo espera hasta las { $due }
-       *[other] { $count } trabajos esperan, el primero hasta las { $due }
+        [one] un trabajo espera hasta { $due }
+       *[other] { $count } trabajos esperan, el primero hasta { $due }
     }
 work-left-elsewhere =
     { $count ->

@@ -1,5 +1,7 @@
 //! What two errors have in common when only their numbers and ids differ.
 
+use std::collections::BTreeSet;
+
 /// Characters of a shape. What differs only behind them is alike.
 pub const SHAPE_MAX_CHARS: usize = 1_000;
 
@@ -24,22 +26,13 @@ pub fn error_shape(error: &str, own_id: &str) -> String {
     let mut before = ' ';
     let mut rest = error;
     while let Some(first) = rest.chars().next() {
-        let starts_a_word = !is_of_a_word(before);
-        let id = own_id_at(rest, own_id, before).or_else(|| run_at(rest, before));
-        let word = rest.find(|c| !is_of_a_word(c)).unwrap_or(rest.len());
-        let length = match id {
-            Some(length) => {
-                folded.push(FOLDED);
-                length
-            }
-            None if starts_a_word && word > 0 && is_an_id(&rest[..word]) => {
-                folded.push(FOLDED);
-                word
-            }
-            None => {
-                folded.push(if first.is_whitespace() || first.is_control() { ' ' } else { first });
-                first.len_utf8()
-            }
+        let id = own_id_at(rest, own_id, before).or_else(|| run_at(rest, before)).or_else(|| word_at(rest, before));
+        let length = if let Some(length) = id {
+            folded.push(FOLDED);
+            length
+        } else {
+            folded.push(if first.is_whitespace() || first.is_control() { ' ' } else { first });
+            first.len_utf8()
         };
         before = rest[..length].chars().next_back().unwrap_or(first);
         rest = &rest[length..];
@@ -52,15 +45,41 @@ fn is_of_a_word(c: char) -> bool {
     c.is_alphanumeric() || matches!(c, '_' | '-')
 }
 
-fn is_an_id(word: &str) -> bool {
+/// The shapes that this one has when one of its words is taken for an id. An id that by chance has no digit is told from a word
+/// only by others that stand in its place.
+pub fn with_a_word_folded(shape: &str) -> Vec<String> {
+    let is_word = |word: &&str| !word.is_empty() && *word != "#";
+    let words: BTreeSet<&str> = shape.split(|c| !is_of_a_word(c)).filter(is_word).collect();
+    words.into_iter().map(|word| joined(&word_folded(shape, word))).collect()
+}
+
+fn word_folded(shape: &str, word: &str) -> String {
+    let mut folded = String::with_capacity(shape.len());
+    let mut rest = shape;
+    while let Some(first) = rest.chars().next() {
+        let end = rest.find(|c| !is_of_a_word(c)).unwrap_or(rest.len());
+        let length = if end == 0 { first.len_utf8() } else { end };
+        folded.push_str(if rest[..length] == *word { "#" } else { &rest[..length] });
+        rest = &rest[length..];
+    }
+    folded
+}
+
+/// The length of a word that is an id, where the text starts with one.
+fn word_at(text: &str, before: char) -> Option<usize> {
+    if is_of_a_word(before) {
+        return None;
+    }
+    let word = &text[..text.find(|c| !is_of_a_word(c)).unwrap_or(text.len())];
     let is_hex = word.len() >= HEX_MIN && word.bytes().all(|byte| byte.is_ascii_hexdigit());
-    is_hex || word.contains(char::is_numeric) || word.chars().count() >= WORD_MAX
+    let is_id = is_hex || word.contains(char::is_numeric) || word.chars().count() >= WORD_MAX;
+    is_id.then_some(word.len())
 }
 
 /// The length of the event's own id, where the text starts with it and it stands as a whole.
 fn own_id_at(text: &str, own_id: &str, before: char) -> Option<usize> {
-    let after = text.strip_prefix(own_id)?.chars().next();
     let (first, last) = (own_id.chars().next()?, own_id.chars().next_back()?);
+    let after = text.strip_prefix(own_id)?.chars().next();
     let goes_on = |one: char, other: char| one.is_alphanumeric() && other.is_alphanumeric();
     let is_whole = !goes_on(before, first) && !after.is_some_and(|after| goes_on(last, after));
     is_whole.then_some(own_id.len())
@@ -69,11 +88,14 @@ fn own_id_at(text: &str, own_id: &str, before: char) -> Option<usize> {
 /// The length of a run of Base64, where the text starts with one that is long and mixed.
 fn run_at(text: &str, before: char) -> Option<usize> {
     let is_of_a_run = |c: char| c.is_ascii_alphanumeric() || matches!(c, '+' | '/' | '_' | '-');
+    if is_of_a_run(before) {
+        return None;
+    }
     let length = text.find(|c| !is_of_a_run(c)).unwrap_or(text.len());
     let run = &text.as_bytes()[..length];
     let has = |what: fn(&u8) -> bool| run.iter().any(what);
     let is_mixed = has(u8::is_ascii_digit) && has(u8::is_ascii_uppercase) && has(u8::is_ascii_lowercase);
-    if is_of_a_run(before) || length < RUN_MIN || !is_mixed {
+    if length < RUN_MIN || !is_mixed {
         return None;
     }
     let padding = text[length..].bytes().take_while(|byte| *byte == b'=').count();
@@ -162,6 +184,23 @@ mod tests {
         assert_eq!(shape("no entry for ana maría@casa!", "ana maría@casa!"), "no entry for #");
         assert_eq!(shape("<<x>>x<<x>>", "<<x>>"), "#x#");
         assert_eq!(shape("anything", ""), "anything");
+    }
+
+    #[test]
+    fn each_word_is_folded_in_all_its_places() {
+        let shape = "no req_abc: # is not req_abc, no";
+        let expected = [
+            "no req_abc: # # not req_abc, no",
+            "# req_abc: # is not req_abc, #",
+            "no req_abc: # is # req_abc, no",
+            "no #: # is not #, no",
+        ];
+        let folded = with_a_word_folded(shape);
+        assert_eq!(folded.len(), 4, "{folded:?}");
+        for one in expected {
+            assert!(folded.iter().any(|shape| shape == one), "{one} in {folded:?}");
+        }
+        assert!(with_a_word_folded("# #").is_empty());
     }
 
     /// An id as programs make them.

@@ -6,6 +6,8 @@ mod common;
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
+use std::os::unix::ffi::OsStrExt as _;
+use std::os::unix::fs::PermissionsExt as _;
 use std::process::{Child, Output, Stdio};
 use std::time::{Duration, Instant};
 
@@ -62,7 +64,8 @@ fn attempts(place: &Place) -> BTreeMap<String, String> {
     rows(
         place,
         "SELECT attempt, event, run, number, hex(lease), worker, started_at, coalesce(ended_at, '-'),
-         coalesce(outcome, '-'), coalesce(error, '-') FROM attempts",
+         coalesce(outcome, '-'), coalesce(error, '-'), coalesce(cost_micros, '-'),
+         coalesce((SELECT lease_until FROM jobs WHERE jobs.event = attempts.event), '-') FROM attempts",
     )
 }
 
@@ -102,16 +105,15 @@ while read -r lease id < <(cola-ia claim --text text.txt); do
   if ./model < text.txt > answer.txt 2> said.txt; then
     cola-ia complete "$lease" --result-text answer.txt --resource-id "post-$id"
   else
-    cola-ia fail "$lease" --class "exit_$?" --error "$(tail -n 1 said.txt)"
+    cola-ia fail "$lease" --class "exit_$?" --stderr said.txt
   fi
 done
 "#;
 
 /// Answers with its input; refuses what has a 3 in it.
-const MODEL: &str = "#!/bin/bash\ntext=$(cat; echo .)\ncase $text in *3*) echo \"no $RANDOM\" >&2; exit 9;; esac\nprintf 'answer to %s' \"${text%.}\"\n";
+const MODEL: &str = "#!/bin/bash\ntext=$(cat; echo .)\ncase $text in *3*) echo \"trying\" >&2; head -c 3000000 /dev/zero | tr '\\0' x >&2; printf '\\nno %s\\n\\n' $RANDOM >&2; exit 9;; esac\nprintf 'answer to %s' \"${text%.}\"\n";
 
 fn script(place: &Place, name: &str, text: &str) {
-    use std::os::unix::fs::PermissionsExt as _;
     place.write(name, text);
     std::fs::set_permissions(place.path(name), std::fs::Permissions::from_mode(0o700)).unwrap();
 }
@@ -138,11 +140,10 @@ fn a_shell_script_alone_is_a_worker() {
         }
     }
     let shown = ok(&place, &["show", "idea-13"]);
-    assert!(shown.contains("[exit_9] no "), "{shown}");
+    assert!(shown.contains("[exit_9] no ") && shown.contains("│ no "), "{shown}");
     let grouped = json(&ok(&place, &["errors", "--group", "--json"]));
     assert_eq!(grouped.len(), 1, "{grouped:?}");
     assert_eq!((&grouped[0]["count"], &grouped[0]["shape"]), (&4.into(), &"no #".into()));
-    use std::os::unix::fs::PermissionsExt as _;
     assert_eq!(std::fs::metadata(place.path("text.txt")).unwrap().permissions().mode() & 0o777, 0o600);
 }
 
@@ -150,7 +151,7 @@ fn a_shell_script_alone_is_a_worker() {
 fn verbs(lease: &str) -> [Vec<&str>; 5] {
     [
         vec!["extend", lease],
-        vec!["complete", lease, "--resource-id", "stale"],
+        vec!["complete", lease, "--resource-id", "stale", "--cost", "9"],
         vec!["fail", lease, "--error", "stale"],
         vec!["release", lease],
         vec!["release", lease, "--retry-after", "1"],
@@ -436,10 +437,10 @@ fn lost_workers_are_recovered_and_counted_apart() {
 /// Whatever a program said last: the failure is recorded.
 #[test]
 fn any_last_words_are_recorded() {
-    use std::os::unix::ffi::OsStrExt as _;
     let place = place();
     add(&place, &["a"]);
-    let words: [&[u8]; 6] = [b"--- end of it", b"-1", b"--json", b"", b"caf\xe9", &[b'x'; 100_000]];
+    let long = vec![b'x'; 100_000];
+    let words: [&[u8]; 6] = [b"--- end of it", b"-1", b"--json", b"", b"caf\xe9", &long];
     for words in words {
         let lease = claim(&place, &[]);
         let mut fail = place.command(&["fail", &lease, "--max-attempts", "1000", "--error"]);

@@ -492,6 +492,7 @@ impl Make<'_> {
             .arg(self.held())
             // A program's last words may start with anything.
             .arg(self.option("error", "value-text").allow_hyphen_values(true))
+            .arg(self.option("stderr", "value-file"))
             .arg(self.option("class", "value-code"))
             .arg(self.flag("permanent"))
             .arg(self.option("retry-after", "value-retry-after").allow_negative_numbers(true))
@@ -986,14 +987,19 @@ fn read_fail(matches: &ArgMatches) -> Result<FailOptions, Problem> {
     if permanent && told.is_some() {
         return Err(Problem::usage(Message::new("usage-permanent-later")));
     }
+    let (stderr, report) = (path(matches, "stderr").map(input), read_report(matches)?);
+    if stderr == Some(Input::Stdin) && report.result == Some(Input::Stdin) {
+        return Err(Problem::usage(Message::new("usage-stdin-twice")));
+    }
     Ok(FailOptions {
         lease: leases(matches)?.pop(),
         class,
+        stderr,
         // A program's last words may be anything: what is no UTF-8 of them must not keep the failure from being recorded.
         error: os(matches, "error").map(|error| error.to_string_lossy().into_owned()),
         permanent,
         not_before: told,
-        report: read_report(matches)?,
+        report,
         json: matches.get_flag("json"),
     })
 }

@@ -1,10 +1,11 @@
 //! `errors --group`: errors that differ in numbers and ids only, counted together.
 
-use std::collections::HashMap;
+use std::cmp::Reverse;
 use std::collections::hash_map::Entry;
+use std::collections::{BTreeMap, HashMap};
 
 use cola_ia_core::clock::Timestamp;
-use cola_ia_core::error_shape::error_shape;
+use cola_ia_core::error_shape::{error_shape, with_a_word_folded};
 use cola_ia_core::event::Fingerprint;
 use cola_ia_core::filter::Filter;
 use cola_ia_core::store::{AttemptView, DeliverySummary, ListRequest, Page, Store, StoreError};
@@ -21,7 +22,9 @@ use crate::print::{Cell, Paint, Table, id_on_a_line, short_line};
 
 /// Groups that are told apart; what comes after is counted without a group. It bounds the memory.
 const GROUPS_MAX: usize = 10_000;
-/// Characters that are kept of a shape, and of an example.
+/// Words that must stand in place of a number or an id before they count as ids.
+const WORDS_MIN: usize = 10;
+/// Characters that are kept of an example, and shown of a shape.
 const KEPT_CHARS: usize = 300;
 /// Digits of a fingerprint.
 const FINGERPRINT_DIGITS: usize = 16;
@@ -59,6 +62,10 @@ struct Groups {
     groups: HashMap<Fingerprint, Group>,
     /// Errors that would have made a group more than there may be.
     ungrouped: u64,
+    /// Errors so far.
+    looked_at: u64,
+    /// Errors before which merging again is not worth its time.
+    merge_again_at: u64,
 }
 
 /// Prints the groups, the largest first.
@@ -66,9 +73,9 @@ struct Groups {
 /// # Errors
 /// The store's, and that of stdout.
 pub(super) fn run(session: &Session, options: &ErrorsOptions, store: &dyn Store) -> Result<Exit, Problem> {
-    let Groups { groups, ungrouped } = gather(options, store).map_err(|error| Problem::from_store(&error))?;
+    let Groups { groups, ungrouped, .. } = gather(options, store).map_err(|error| Problem::from_store(&error))?;
     let mut sorted: Vec<(Fingerprint, Group)> = groups.into_iter().collect();
-    sorted.sort_by(|(a_print, a), (b_print, b)| (b.count, b.last_at, b_print.0).cmp(&(a.count, a.last_at, a_print.0)));
+    sorted.sort_by_key(|(fingerprint, group)| Reverse((group.count, group.last_at, fingerprint.0)));
     let left_out = sorted.len().saturating_sub(options.list.limit as usize);
     sorted.truncate(options.list.limit as usize);
     if options.list.json {
@@ -99,6 +106,7 @@ fn gather(options: &ErrorsOptions, store: &dyn Store) -> Result<Groups, StoreErr
     }
     if asked(Kind::Attempt) {
         each(|request| block_on(store.attempts(filter.clone(), request)), |attempt| groups.went_wrong(&attempt))?;
+        groups.merge();
     }
     Ok(groups)
 }
@@ -145,17 +153,8 @@ impl Groups {
 
     fn went_wrong(&mut self, attempt: &AttemptView) {
         let shape = attempt.error.as_deref().map(|error| error_shape(error, &attempt.id));
-        let word = |word: &Option<String>| word.clone().unwrap_or_default();
-        let common = format!(
-            "attempt\0{}\0{}\0{:?}\0{:?}\0{}",
-            word(&attempt.outcome),
-            word(&attempt.error_class),
-            attempt.exit_code,
-            attempt.signal,
-            word(&shape)
-        );
         let at = attempt.ended_at.unwrap_or(attempt.started_at);
-        self.count(Fingerprint::of(&common), 1, at, || Group {
+        let mut group = Group {
             kind: Kind::Attempt,
             count: 0,
             first_at: at,
@@ -164,7 +163,7 @@ impl Groups {
             class: attempt.error_class.clone(),
             exit_code: attempt.exit_code,
             signal: attempt.signal,
-            shape: shape.as_deref().map(beginning),
+            shape: None,
             example: Example {
                 event: Some(attempt.event.0),
                 source: Some(attempt.source.to_string()),
@@ -174,11 +173,23 @@ impl Groups {
                 error: attempt.error.as_deref().map(beginning),
                 origin: None,
             },
-        });
+        };
+        let common = group.common(shape.as_deref());
+        group.shape = shape;
+        self.count(common, 1, at, || group);
     }
 
-    /// Lists come newest first: the one that makes a group is its newest, but for clocks that were set back.
+    /// Lists come newest first: the one that makes a group is its newest.
     fn count(&mut self, common: Fingerprint, count: u64, at: Timestamp, make: impl FnOnce() -> Group) {
+        self.looked_at += 1;
+        let is_new = !self.groups.contains_key(&common);
+        if is_new && self.groups.len() >= GROUPS_MAX && self.looked_at >= self.merge_again_at {
+            self.merge();
+            // Where it made little room it would not make more with the next error.
+            if self.groups.len() > GROUPS_MAX / 2 {
+                self.merge_again_at = self.looked_at.saturating_mul(2);
+            }
+        }
         let is_full = self.groups.len() >= GROUPS_MAX;
         let group = match self.groups.entry(common) {
             Entry::Occupied(group) => group.into_mut(),
@@ -191,6 +202,55 @@ impl Groups {
         group.count += count;
         group.first_at = group.first_at.min(at);
         group.last_at = group.last_at.max(at);
+    }
+
+    /// Merges groups that differ in one word only, where others have a number or an id in its place: so many different words
+    /// there are ids that by chance have no digit.
+    fn merge(&mut self) {
+        let mut merging: BTreeMap<[u8; 32], Vec<Fingerprint>> = BTreeMap::new();
+        for (common, group) in &self.groups {
+            for shape in group.shape.iter().flat_map(|shape| with_a_word_folded(shape)) {
+                let target = group.common(Some(&shape));
+                if self.groups.contains_key(&target) {
+                    merging.entry(target.0).or_default().push(*common);
+                }
+            }
+        }
+        for (target, members) in merging {
+            if members.len() < WORDS_MIN || !self.groups.contains_key(&Fingerprint(target)) {
+                continue;
+            }
+            for member in members {
+                let Some(group) = self.groups.remove(&member) else { continue };
+                if let Some(into) = self.groups.get_mut(&Fingerprint(target)) {
+                    into.take(group);
+                }
+            }
+        }
+    }
+}
+
+impl Group {
+    /// What makes the fingerprint of errors with this shape, how else they ended being the same.
+    fn common(&self, shape: Option<&str>) -> Fingerprint {
+        let word = |word: &Option<String>| word.clone().unwrap_or_default();
+        Fingerprint::of(&format!(
+            "attempt\0{}\0{}\0{:?}\0{:?}\0{}",
+            word(&self.outcome),
+            word(&self.class),
+            self.exit_code,
+            self.signal,
+            shape.unwrap_or_default()
+        ))
+    }
+
+    fn take(&mut self, other: Self) {
+        self.count += other.count;
+        self.first_at = self.first_at.min(other.first_at);
+        if other.last_at > self.last_at {
+            self.last_at = other.last_at;
+            self.example = other.example;
+        }
     }
 }
 
@@ -217,7 +277,7 @@ fn as_json(groups: &[(Fingerprint, Group)]) -> String {
             class: group.class.as_deref().map(Into::into),
             exit_code: group.exit_code,
             signal: group.signal,
-            shape: group.shape.as_deref().map(Into::into),
+            shape: group.shape.as_deref().map(|shape| beginning(shape).into()),
             example: ErrorExample {
                 event: example.event,
                 source: example.source.as_deref().map(Into::into),
@@ -274,5 +334,100 @@ fn what(lang: &Lang, group: &Group) -> String {
     match id.or_else(|| group.example.origin.as_deref().map(|origin| short_line(origin, EXAMPLE_CHARS).into_owned())) {
         Some(newest) => format!("{said}  ({newest})"),
         None => said,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use cola_ia_core::event::Source;
+    use cola_ia_core::intake::EventNumber;
+
+    use super::*;
+
+    fn failed(number: i64, error: &str) -> AttemptView {
+        AttemptView {
+            attempt: number,
+            event: EventNumber(1),
+            source: Source::default(),
+            id: "idea-42".to_owned(),
+            run: 1,
+            number: 1,
+            worker: "host:1".to_owned(),
+            started_at: Timestamp::from_micros(number),
+            ended_at: Some(Timestamp::from_micros(number + 1)),
+            outcome: Some("error".to_owned()),
+            exit_code: Some(1),
+            signal: None,
+            error_class: None,
+            error: Some(error.to_owned()),
+            cost_micros: None,
+            tokens_in: None,
+            tokens_out: None,
+            model: None,
+            late: None,
+            stdout: None,
+            stderr: None,
+        }
+    }
+
+    /// Newest first, as the store lists them.
+    fn grouped(errors: &[String]) -> Vec<(u64, String, i64)> {
+        let mut groups = Groups::default();
+        for (number, error) in errors.iter().enumerate().rev() {
+            groups.went_wrong(&failed(number as i64, error));
+        }
+        groups.merge();
+        assert_eq!(groups.ungrouped, 0);
+        let mut told: Vec<(u64, String, i64)> = groups
+            .groups
+            .into_values()
+            .map(|group| (group.count, group.shape.unwrap_or_default(), group.last_at.as_micros()))
+            .collect();
+        told.sort();
+        told
+    }
+
+    /// `n` in base 36, as short ids are: one of seven has no digit.
+    fn short_id(mut n: u64) -> String {
+        n = n.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 8;
+        (0..6)
+            .map(|_| {
+                let digit = char::from_digit((n % 36) as u32, 36).unwrap_or('0');
+                n /= 36;
+                digit
+            })
+            .collect()
+    }
+
+    #[test]
+    fn ids_that_by_chance_have_no_digit_are_told_by_the_others() {
+        let errors: Vec<String> = (0..20_000).map(|n| format!("no answer to {0}: {0} is busy", short_id(n))).collect();
+        let without_digit = errors.iter().filter(|error| !error.contains(char::is_numeric)).count();
+        assert!(without_digit > 1_000, "{without_digit}");
+        assert_eq!(grouped(&errors), [(20_000, "no answer to #: # is busy".to_owned(), 20_000)]);
+    }
+
+    #[test]
+    fn words_that_say_what_went_wrong_stay_apart() {
+        let errors: Vec<String> = ["500", "timeout", "refused", "reset", "unreachable", "timeout"]
+            .map(|what| format!("HTTP error {what}"))
+            .into();
+        let shapes: Vec<String> = grouped(&errors).into_iter().map(|(_, shape, _)| shape).collect();
+        assert_eq!(shapes.len(), 5, "{shapes:?}");
+    }
+
+    #[test]
+    fn there_are_only_so_many_groups_and_what_is_beyond_is_counted() {
+        let mut groups = Groups::default();
+        // Letters only, and no two alike but for them.
+        let word = |n: usize| short_id(n as u64).replace(char::is_numeric, "q") + &"x".repeat(1 + n % 7);
+        for n in 0..GROUPS_MAX + 500 {
+            groups.went_wrong(&failed(n as i64, &format!("{} {} {}", word(n), word(n * 31 + 7), word(n * 17 + 3))));
+        }
+        assert_eq!(groups.groups.len(), GROUPS_MAX);
+        assert_eq!(
+            groups.groups.values().map(|group| group.count).sum::<u64>() + groups.ungrouped,
+            GROUPS_MAX as u64 + 500
+        );
     }
 }

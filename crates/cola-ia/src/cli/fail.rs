@@ -3,7 +3,8 @@
 use cola_ia_core::clock::{Clock as _, SystemClock, Timestamp};
 use cola_ia_core::job::{Ending, LeaseToken, Setback, retry_after};
 
-use super::report::ReportOptions;
+use super::add::Input;
+use super::report::{ReportOptions, end_of_output, last_line};
 use super::{Exit, Problem, Session, holder};
 use crate::config::Settings;
 use crate::lang::Message;
@@ -17,6 +18,8 @@ pub struct FailOptions {
     pub class: Option<String>,
     /// `--error`
     pub error: Option<String>,
+    /// `--stderr`
+    pub stderr: Option<Input>,
     /// `--permanent`
     pub permanent: bool,
     /// `--retry-after`
@@ -48,7 +51,10 @@ pub fn run(session: &Session, options: &FailOptions, settings: &Settings) -> Res
     let not_before = options.not_before.or(in_file);
     let mut report = options.report.over(file);
     report.error_class = options.class.clone().or(report.error_class);
-    report.error = options.error.clone().or(report.error);
+    if let Some(input) = &options.stderr {
+        report.stderr = end_of_output(input)?;
+    }
+    report.error = options.error.clone().or(report.error).or_else(|| last_line(&report.stderr));
     let setback = if options.permanent { Setback::Permanent } else { Setback::Error };
     let ending = Ending::Failed { setback, not_before };
     holder::end(session, settings, ("fail", options.json), options.lease, (ending, report))

@@ -88,7 +88,8 @@ fn one(
 
 /// Page by page, from the newest job down: what comes meanwhile is newer than all of them, and no job is looked at twice.
 fn all(session: &Session, options: &OrderOptions, store: &dyn Store, filter: &Filter) -> Result<Exit, Problem> {
-    let stop = stop_at_a_signal().map_err(|cause| Problem::failed(Message::new("signals-failed").caused_by(&cause)))?;
+    let interrupt =
+        stop_at_a_signal().map_err(|cause| Problem::failed(Message::new("signals-failed").caused_by(&cause)))?;
     let (mut done, mut refused) = (0, 0);
     let mut below = None;
     let ended = loop {
@@ -114,7 +115,7 @@ fn all(session: &Session, options: &OrderOptions, store: &dyn Store, filter: &Fi
         if below.is_none() {
             break Ok(());
         }
-        if stop.load(Ordering::SeqCst) {
+        if interrupt.load(Ordering::SeqCst) {
             break Err(Problem::from_store(&StoreError::new(ErrorKind::Unavailable, "interrupted")));
         }
     };
@@ -203,7 +204,7 @@ fn refusal(lang: &Lang, order: Order, job: &JobSummary, why: OrderRefused) -> Pr
 /// What to do with a job whose state does not take the order.
 const fn instead(order: Order, state: JobState) -> Option<&'static str> {
     match (order, state) {
-        (Order::Retry, JobState::Running) | (Order::Replay, JobState::Running) => Some("order-running-hint"),
+        (Order::Retry | Order::Replay, JobState::Running) => Some("order-running-hint"),
         (Order::Retry, JobState::Done) => Some("order-replay-hint"),
         (Order::Replay, JobState::Held) => Some("order-held-hint"),
         (Order::Replay, JobState::Pending) => Some("order-waits-hint"),

@@ -1,9 +1,9 @@
 //! What is kept of an attempt, from a file and from flags: what `complete` and `fail` share.
 
-use std::io::Read as _;
+use std::io::Read;
 use std::path::Path;
 
-use cola_ia_core::store::{RESULT_MAX_BYTES, Report};
+use cola_ia_core::store::{OUTPUT_MAX_BYTES, RESULT_MAX_BYTES, Report};
 
 use super::Problem;
 use super::add::Input;
@@ -86,6 +86,44 @@ fn read(input: &Input) -> Result<Vec<u8>, Problem> {
     }
 }
 
+/// The end of an output, at most [`OUTPUT_MAX_BYTES`] of it, with a mark where it was cut.
+///
+/// # Errors
+/// It cannot be read.
+pub(super) fn end_of_output(input: &Input) -> Result<Vec<u8>, Problem> {
+    let opened: std::io::Result<Box<dyn Read>> = match input {
+        Input::Stdin => Ok(Box::new(std::io::stdin().lock())),
+        Input::File(path) => std::fs::File::open(path).map(|file| Box::new(file) as _),
+    };
+    opened.and_then(last_of).map_err(|cause| {
+        Problem::failed(Message::new("report-output-unreadable").with("file", name(input)).caused_by(&cause))
+    })
+}
+
+fn last_of(mut from: impl Read) -> std::io::Result<Vec<u8>> {
+    let (mut held, mut dropped) = (Vec::new(), 0);
+    while (&mut from).take(OUTPUT_MAX_BYTES as u64).read_to_end(&mut held)? > 0 {
+        let more = held.len().saturating_sub(OUTPUT_MAX_BYTES);
+        held.drain(..more);
+        dropped += more;
+    }
+    if dropped == 0 {
+        return Ok(held);
+    }
+    // The mark takes the place of some more.
+    let mark = |bytes: usize| format!("[… {bytes} bytes before this were cut]\n");
+    let longest = mark(dropped + held.len()).len();
+    let mut marked = mark(dropped + longest).into_bytes();
+    marked.extend(held.drain(longest..));
+    Ok(marked)
+}
+
+/// The last line of an output that is not blank.
+pub(super) fn last_line(output: &[u8]) -> Option<String> {
+    let text = String::from_utf8_lossy(output);
+    text.lines().rev().map(str::trim).find(|line| !line.is_empty()).map(str::to_owned)
+}
+
 fn too_long(input: &Input) -> Problem {
     let message = Message::new("report-too-long").with("file", name(input)).number("limit", RESULT_MAX_BYTES as u64);
     Problem::usage(message).hint(Message::new("report-too-long-hint"))
@@ -95,5 +133,34 @@ fn name(input: &Input) -> String {
     match input {
         Input::Stdin => "-".to_owned(),
         Input::File(path) => Path::display(path).to_string(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_end_of_an_output_is_kept_and_marked_where_it_was_cut() {
+        for length in [0, 1, OUTPUT_MAX_BYTES, OUTPUT_MAX_BYTES + 1, 3 * OUTPUT_MAX_BYTES + 7] {
+            let all: Vec<u8> = (0..length).map(|at| b'a' + (at % 26) as u8).collect();
+            let kept = last_of(all.as_slice()).unwrap();
+            assert!(kept.len() <= OUTPUT_MAX_BYTES, "{length}");
+            if length <= OUTPUT_MAX_BYTES {
+                assert_eq!(kept, all);
+                continue;
+            }
+            let text = String::from_utf8(kept).unwrap();
+            let (mark, rest) = text.split_once('\n').unwrap();
+            assert_eq!(mark, format!("[… {} bytes before this were cut]", length - rest.len()));
+            assert!(all.ends_with(rest.as_bytes()) && rest.len() > OUTPUT_MAX_BYTES - 100);
+        }
+    }
+
+    #[test]
+    fn the_last_line_is_one_that_says_something() {
+        assert_eq!(last_line(b"Traceback\n  ValueError: no\r\n\n  \n").as_deref(), Some("ValueError: no"));
+        assert_eq!(last_line(b"caf\xe9").as_deref(), Some("caf\u{fffd}"));
+        assert_eq!((last_line(b""), last_line(b" \n")), (None, None));
     }
 }

@@ -397,10 +397,10 @@ examples-claim =
     cola-ia claim --source web --limit 20 --json
 
     while read -r lease id < <(cola-ia claim --text text.txt); do
-      if ./my-model < text.txt > answer.txt; then
+      if ./my-model < text.txt > answer.txt 2> said.txt; then
         cola-ia complete "$lease" --result-text answer.txt
       else
-        cola-ia fail "$lease" --error "exit $?"
+        cola-ia fail "$lease" --class "exit_$?" --stderr said.txt
       fi
     done
 exit-codes-claim =
@@ -456,10 +456,11 @@ about-fail-long =
     rate limit, is no failure: release --retry-after.
 
     --class is a short code for the kind of error (http_500), by which errors can be filtered;
-    --error is what it said. Without LEASE it is the one in the environment (COLA_IA_LEASE).
+    --error is what it said; --stderr a file with all that it wrote. Without LEASE it is the one in the environment (COLA_IA_LEASE).
 usage-fail = cola-ia fail [OPTIONS] [LEASE]
 examples-fail =
     cola-ia fail "$lease" --class http_500 --error "the model said no"
+    cola-ia fail "$lease" --class "exit_$?" --stderr said.txt
     cola-ia fail "$lease" --class http_503 --retry-after 120
     cola-ia fail "$lease" --permanent --class too_long
 exit-codes-fail =
@@ -690,6 +691,7 @@ arg-tokens-in = Tokens that went into a model
 arg-tokens-out = Tokens that came out of it
 arg-model = The model
 arg-error = What went wrong, in words; 4 KiB are kept
+arg-stderr = What the program wrote to stderr: a file, or - for stdin. Its last 64 KiB are kept; without --error its last line is the error
 arg-class = What kind of error it was, a code such as http_500
 arg-permanent = It will not succeed, however often it is tried
 arg-retry-after = Not before: in so many seconds, or at an HTTP date
@@ -1123,6 +1125,7 @@ report-field = “{ $field }” in { $file } does not have the form that it must
 report-hint = numbers for cost, tokens_in and tokens_out; texts for resource_id, model, error and error_class; seconds or a date for retry_after
 report-not-utf8 = { $file } is not valid UTF-8
 report-unreadable = the result cannot be read from { $file }: { $cause }
+report-output-unreadable = what the program wrote cannot be read from { $file }: { $cause }
 report-too-long = { $file } is too long for a result: at most { $limit } bytes, as JSON
 report-too-long-hint = put it elsewhere, and its name into --resource-id
 

@@ -406,10 +406,10 @@ examples-claim =
     cola-ia claim --source web --limit 20 --json
 
     while read -r reserva id < <(cola-ia claim --text texto.txt); do
-      if ./mi-modelo < texto.txt > respuesta.txt; then
+      if ./mi-modelo < texto.txt > respuesta.txt 2> dicho.txt; then
         cola-ia complete "$reserva" --result-text respuesta.txt
       else
-        cola-ia fail "$reserva" --error "código $?"
+        cola-ia fail "$reserva" --class "exit_$?" --stderr dicho.txt
       fi
     done
 exit-codes-claim =
@@ -466,10 +466,11 @@ about-fail-long =
     solo llegó demasiado pronto, como un límite de uso, no es un fallo: release --retry-after.
 
     --class es un código breve para la clase de error (http_500), con el que se pueden filtrar;
-    --error es lo que dijo. Sin RESERVA es la del entorno (COLA_IA_LEASE).
+    --error es lo que dijo; --stderr, un archivo con todo lo que escribió. Sin RESERVA es la del entorno (COLA_IA_LEASE).
 usage-fail = cola-ia fail [OPCIONES] [RESERVA]
 examples-fail =
     cola-ia fail "$reserva" --class http_500 --error "el modelo dijo que no"
+    cola-ia fail "$reserva" --class "exit_$?" --stderr dicho.txt
     cola-ia fail "$reserva" --class http_503 --retry-after 120
     cola-ia fail "$reserva" --permanent --class too_long
 exit-codes-fail =
@@ -704,6 +705,7 @@ arg-tokens-in = Tokens que entraron en un modelo
 arg-tokens-out = Tokens que salieron de él
 arg-model = El modelo
 arg-error = Qué salió mal, en palabras; se guardan 4 KiB
+arg-stderr = Lo que el programa escribió en stderr: un archivo, o - para la entrada estándar. Se guardan sus últimos 64 KiB; sin --error, el error es su última línea
 arg-class = Qué clase de error fue, un código como http_500
 arg-permanent = No saldrá bien por más que se intente
 arg-retry-after = No antes: dentro de tantos segundos, o en una fecha HTTP
@@ -1137,6 +1139,7 @@ report-field = «{ $field }», en { $file }, no tiene la forma debida
 report-hint = números para cost, tokens_in y tokens_out; textos para resource_id, model, error y error_class; segundos o una fecha para retry_after
 report-not-utf8 = { $file } no es UTF-8 válido
 report-unreadable = no se puede leer el resultado de { $file }: { $cause }
+report-output-unreadable = no se puede leer de { $file } lo que escribió el programa: { $cause }
 report-too-long = { $file } es demasiado largo para un resultado: como mucho { $limit } bytes, como JSON
 report-too-long-hint = déjalo en otro sitio, y su nombre en --resource-id
 

@@ -18,7 +18,8 @@ const NOT_PAUSED: &str =
     "NOT EXISTS (SELECT 1 FROM source_streaks k WHERE k.source = s.source AND k.paused_at IS NOT NULL)";
 
 /// What a worker gets of `events e`: the content that was accepted last, else the one that entered.
-const TEXT: &str = "coalesce((SELECT r.text FROM revisions r WHERE r.event = e.seq ORDER BY r.number DESC LIMIT 1), e.text)";
+const TEXT: &str =
+    "coalesce((SELECT r.text FROM revisions r WHERE r.event = e.seq ORDER BY r.number DESC LIMIT 1), e.text)";
 
 /// See [`Store::claim`](cola_ia_core::store::Store::claim).
 pub(super) fn claim(scope: &Scope<'_>, op: OpId, request: &ClaimRequest) -> Result<Claim, StoreError> {

@@ -16,9 +16,9 @@ use rusqlite::{Connection, OptionalExtension as _, ToSql, params};
 use siphasher::sip::SipHasher13;
 
 use super::accept::source_row;
-use super::identify::{Identified, identify};
 use super::counters::{Tally, count_gone};
 use super::export::counters;
+use super::identify::{Identified, identify};
 use super::identities::Packing;
 use super::records::{Column, Names, column, columns, read, table};
 use super::slot::Slots;

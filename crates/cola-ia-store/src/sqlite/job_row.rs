@@ -26,8 +26,7 @@ pub(super) struct JobRow {
 }
 
 /// The columns of [`JobRow::of`], of `jobs j`.
-pub(super) const COLUMNS: &str =
-    "j.event, j.state, j.run, j.attempts, j.crashes, j.due_at, j.lease, j.lease_until, j.reason, j.leases, \
+pub(super) const COLUMNS: &str = "j.event, j.state, j.run, j.attempts, j.crashes, j.due_at, j.lease, j.lease_until, j.reason, j.leases, \
      j.source";
 
 impl JobRow {

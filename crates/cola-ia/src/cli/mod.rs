@@ -38,8 +38,10 @@ pub mod report;
 pub mod resolve;
 pub mod restore;
 pub mod restored;
+pub mod resume;
 mod session;
 pub mod show;
+pub(crate) mod standing;
 pub mod stats;
 pub mod tail;
 mod usage;
@@ -57,7 +59,7 @@ pub use problem::Problem;
 pub use session::Session;
 
 use cola_ia_core::filter::Filter;
-use cola_ia_core::store::{PageRequest, Store as _};
+use cola_ia_core::store::{PageRequest, Store as _, StoreError};
 use pollster::block_on;
 
 use crate::add::run as add_command;
@@ -122,9 +124,9 @@ fn dispatch(session: &Session, invocation: &Invocation) -> Result<Exit, Problem>
             let store = store::view(&load(NamedFile::MustExist)?)?;
             let page = jobs::gather(&store, options).map_err(|error| Problem::from_store(&error))?;
             let text = if options.json {
-                jobs::as_json(&page)
+                jobs::as_json(&page, SystemClock.now())
             } else {
-                jobs::as_table(&session.lang, &page, session.colour.stdout)
+                jobs::as_table(&session.lang, &page, SystemClock.now(), session.colour.stdout)
             };
             print(&text)?;
             if page.next.is_some() {
@@ -145,7 +147,7 @@ fn dispatch(session: &Session, invocation: &Invocation) -> Result<Exit, Problem>
                 return Err(show::not_found(&store, options.source.as_ref(), &options.id)?);
             }
             let text = if options.json {
-                show::as_json(&events)
+                show::as_json(&events, SystemClock.now())
             } else {
                 show::as_story(&session.lang, &events, SystemClock.now(), session.colour.stdout)
             };
@@ -153,12 +155,20 @@ fn dispatch(session: &Session, invocation: &Invocation) -> Result<Exit, Problem>
         }
         Command::Stats(options) => {
             let store = store::view(&load(NamedFile::MustExist)?)?;
-            let stats = block_on(store.stats(options.filter.clone())).map_err(|error| Problem::from_store(&error))?;
-            if options.json {
-                return print(&stats::as_json(&stats));
+            let failed = |error: StoreError| Problem::from_store(&error);
+            let stats = block_on(store.stats(options.filter.clone())).map_err(failed)?;
+            let sources = block_on(store.sources(options.filter.clone())).map_err(failed)?;
+            let text = if options.json {
+                stats::as_json(&stats, &sources)
+            } else {
+                stats::as_tables(&session.lang, &stats, &sources, session.colour.stdout)
+            };
+            print(&text)?;
+            if !options.json {
+                stats::explain(session, options, &stats);
             }
-            print(&stats::as_tables(&session.lang, &stats, session.colour.stdout))?;
-            stats::explain(session, options, &stats);
+            let warnings = block_on(standing::warnings(&store, &sources)).map_err(failed)?;
+            warnings.iter().for_each(|warning| session.warn(warning));
             Ok(Exit::Done)
         }
         Command::Deliveries(options) => deliveries::run(session, options, &store::view(&load(NamedFile::MustExist)?)?),
@@ -181,6 +191,7 @@ fn dispatch(session: &Session, invocation: &Invocation) -> Result<Exit, Problem>
         Command::Work(options) => work_command(session, options, &load(NamedFile::MustExist)?),
         Command::Release(options) => release::run(session, options, &load(NamedFile::MustExist)?),
         Command::Recover(options) => recover::run(session, *options, &load(NamedFile::MustExist)?),
+        Command::Resume(options) => resume::run(session, options, &load(NamedFile::MustExist)?),
         Command::Order(options) => order::run(session, options, &load(NamedFile::MustExist)?),
         Command::ConfigShow { origin, json } => {
             config::show(&load(NamedFile::MustExist)?, &session.lang, *origin, *json)

@@ -48,9 +48,9 @@ pub struct Job<'a> {
     pub received_at: String,
     /// When a pending job may be claimed.
     pub due_at: Option<String>,
-    /// While the job is running: until when its lease lasts, unless it is extended.
+    /// While the job is running: when its lease ends, unless it is extended.
     pub lease_until: Option<String>,
-    /// Its lease has run out: the worker is lost, and the job waits to be recovered.
+    /// Whether it runs on a lease that ran out: its worker is lost, and the job will be taken up again.
     pub expired: bool,
 }
 

@@ -102,7 +102,7 @@ fn lost_lease(place: &Place) -> String {
 /// A worker in Bash, with nothing but the program.
 const BASH_WORKER: &str = r#"#!/bin/bash
 while read -r lease id < <(cola-ia claim --text text.txt); do
-  if ./model < text.txt > answer.txt 2> said.txt; then
+  if model < text.txt > answer.txt 2> said.txt; then
     cola-ia complete "$lease" --result-text answer.txt --resource-id "post-$id"
   else
     cola-ia fail "$lease" --class "exit_$?" --stderr said.txt
@@ -126,11 +126,27 @@ fn a_shell_script_alone_is_a_worker() {
     script(&place, "worker.sh", BASH_WORKER);
     script(&place, "model", MODEL);
     let bin = std::path::Path::new(PROGRAM).parent().unwrap();
-    let mut worker = place.tool("/bin/bash");
-    worker.arg("worker.sh").env("PATH", format!("{}:/usr/bin:/bin", bin.display())).env("COLA_IA_MAX_ATTEMPTS", "2");
-    let ended = worker.output().unwrap();
-    check_exit(&ended, 0);
-    assert!(err(&ended).ends_with("there is nothing to claim\n"), "{}", err(&ended));
+    // Several at once, each in a folder of its own.
+    let workers: Vec<Child> = ["one", "two", "three"]
+        .map(|name| {
+            std::fs::create_dir(place.path(name)).unwrap();
+            let mut worker = place.tool("/bin/bash");
+            worker
+                .arg("../worker.sh")
+                .current_dir(place.path(name))
+                .env("PATH", format!("{}:{}:/usr/bin:/bin", bin.display(), place.folder.path().display()))
+                .env("COLA_IA_DB", place.store())
+                .env("COLA_IA_MAX_ATTEMPTS", "2")
+                .stdout(Stdio::piped())
+                .stderr(Stdio::piped());
+            worker.spawn().unwrap()
+        })
+        .into();
+    for worker in workers {
+        let ended = worker.wait_with_output().unwrap();
+        check_exit(&ended, 0);
+        assert!(err(&ended).ends_with("there is nothing to claim\n"), "{}", err(&ended));
+    }
     for (id, job) in jobs(&place) {
         let number = id.trim_start_matches("idea-");
         if number.contains('3') {
@@ -144,7 +160,7 @@ fn a_shell_script_alone_is_a_worker() {
     let grouped = json(&ok(&place, &["errors", "--group", "--json"]));
     assert_eq!(grouped.len(), 1, "{grouped:?}");
     assert_eq!((&grouped[0]["count"], &grouped[0]["shape"]), (&4.into(), &"no #".into()));
-    assert_eq!(std::fs::metadata(place.path("text.txt")).unwrap().permissions().mode() & 0o777, 0o600);
+    assert_eq!(std::fs::metadata(place.path("one/text.txt")).unwrap().permissions().mode() & 0o777, 0o600);
 }
 
 /// What the holder of a lease can say.
@@ -415,6 +431,11 @@ fn lost_workers_are_recovered_and_counted_apart() {
         let would = ok(&place, &["recover", "--dry-run", "--json"]);
         (!would.is_empty()).then_some(would)
     });
+    let listed = place.run(&["jobs", "--json"]);
+    let told: Vec<bool> = json(&out(&listed)).iter().map(|job| job["expired"].as_bool().unwrap()).collect();
+    assert_eq!(told, [true, false], "{}", out(&listed));
+    assert!(err(&listed).contains("one of the running jobs has lost its worker"), "{}", err(&listed));
+    assert!(ok(&place, &["show", "b", "--json"]).contains("\"expired\":true"));
     let [line] = json(&would).try_into().unwrap();
     assert_eq!((&line["order"], &line["dry_run"], &line["id"]), (&"recover".into(), &true.into(), &"b".into()));
     assert_eq!((&line["state"], &line["refused"]), (&"pending".into(), &Value::Null));
@@ -499,6 +520,7 @@ fn every_order_from_every_state_in_both_languages() {
             &["retry", "failed", "--state", "failed"],
             &["claim", "--limit", "2", "--text", "t"],
             &["complete", "xyz"],
+            &["extend"],
             &["fail", "--class", "a b"],
             &["release", "--retry-after", "-1"],
             &["claim", "--lease", "0s"],

@@ -506,7 +506,7 @@ impl Make<'_> {
 
     fn work(&self) -> Clap {
         self.command("work", "work")
-            .arg(self.positional("exec", "value-command").required(true).num_args(1..).last(true))
+            .arg(self.positional("exec", "value-exec").required(true).num_args(1..).last(true))
             .arg(self.option("jobs", "value-number").short('j'))
             .arg(self.option("timeout", "value-length"))
             .arg(self.option("lease", "value-length").help(self.t("arg-lease-work")))
@@ -938,7 +938,7 @@ fn leases(matches: &ArgMatches) -> Result<Vec<LeaseToken>, Problem> {
     let mut leases = Vec::new();
     for word in matches.get_many::<OsString>("held").into_iter().flatten() {
         let word = utf8("LEASE", word)?;
-        leases.push(LeaseToken::parse(word).ok_or_else(|| no_lease("LEASE", word))?);
+        leases.push(LeaseToken::parse(word).ok_or_else(|| no_lease(word))?);
     }
     if leases.len() > LEASES_MAX {
         return Err(Problem::usage(Message::new("usage-too-many-leases").number("limit", LEASES_MAX as u64)));

@@ -59,7 +59,7 @@ struct Example {
 /// All groups, by fingerprint.
 #[derive(Default)]
 struct Groups {
-    groups: HashMap<Fingerprint, Group>,
+    by_fingerprint: HashMap<Fingerprint, Group>,
     /// Errors that would have made a group more than there may be.
     ungrouped: u64,
     /// Errors so far.
@@ -73,8 +73,9 @@ struct Groups {
 /// # Errors
 /// The store's, and that of stdout.
 pub(super) fn run(session: &Session, options: &ErrorsOptions, store: &dyn Store) -> Result<Exit, Problem> {
-    let Groups { groups, ungrouped, .. } = gather(options, store).map_err(|error| Problem::from_store(&error))?;
-    let mut sorted: Vec<(Fingerprint, Group)> = groups.into_iter().collect();
+    let Groups { by_fingerprint, ungrouped, .. } =
+        gather(options, store).map_err(|error| Problem::from_store(&error))?;
+    let mut sorted: Vec<(Fingerprint, Group)> = by_fingerprint.into_iter().collect();
     sorted.sort_by_key(|(fingerprint, group)| Reverse((group.count, group.last_at, fingerprint.0)));
     let left_out = sorted.len().saturating_sub(options.list.limit as usize);
     sorted.truncate(options.list.limit as usize);
@@ -182,16 +183,16 @@ impl Groups {
     /// Lists come newest first: the one that makes a group is its newest.
     fn count(&mut self, common: Fingerprint, count: u64, at: Timestamp, make: impl FnOnce() -> Group) {
         self.looked_at += 1;
-        let is_new = !self.groups.contains_key(&common);
-        if is_new && self.groups.len() >= GROUPS_MAX && self.looked_at >= self.merge_again_at {
+        let is_new = !self.by_fingerprint.contains_key(&common);
+        if is_new && self.by_fingerprint.len() >= GROUPS_MAX && self.looked_at >= self.merge_again_at {
             self.merge();
             // Where it made little room it would not make more with the next error.
-            if self.groups.len() > GROUPS_MAX / 2 {
+            if self.by_fingerprint.len() > GROUPS_MAX / 2 {
                 self.merge_again_at = self.looked_at.saturating_mul(2);
             }
         }
-        let is_full = self.groups.len() >= GROUPS_MAX;
-        let group = match self.groups.entry(common) {
+        let is_full = self.by_fingerprint.len() >= GROUPS_MAX;
+        let group = match self.by_fingerprint.entry(common) {
             Entry::Occupied(group) => group.into_mut(),
             Entry::Vacant(_) if is_full => {
                 self.ungrouped += count;
@@ -208,21 +209,21 @@ impl Groups {
     /// there are ids that by chance have no digit.
     fn merge(&mut self) {
         let mut merging: BTreeMap<[u8; 32], Vec<Fingerprint>> = BTreeMap::new();
-        for (common, group) in &self.groups {
+        for (common, group) in &self.by_fingerprint {
             for shape in group.shape.iter().flat_map(|shape| with_a_word_folded(shape)) {
                 let target = group.common(Some(&shape));
-                if self.groups.contains_key(&target) {
+                if self.by_fingerprint.contains_key(&target) {
                     merging.entry(target.0).or_default().push(*common);
                 }
             }
         }
         for (target, members) in merging {
-            if members.len() < WORDS_MIN || !self.groups.contains_key(&Fingerprint(target)) {
+            if members.len() < WORDS_MIN || !self.by_fingerprint.contains_key(&Fingerprint(target)) {
                 continue;
             }
             for member in members {
-                let Some(group) = self.groups.remove(&member) else { continue };
-                if let Some(into) = self.groups.get_mut(&Fingerprint(target)) {
+                let Some(group) = self.by_fingerprint.remove(&member) else { continue };
+                if let Some(into) = self.by_fingerprint.get_mut(&Fingerprint(target)) {
                     into.take(group);
                 }
             }
@@ -379,7 +380,7 @@ mod tests {
         groups.merge();
         assert_eq!(groups.ungrouped, 0);
         let mut told: Vec<(u64, String, i64)> = groups
-            .groups
+            .by_fingerprint
             .into_values()
             .map(|group| (group.count, group.shape.unwrap_or_default(), group.last_at.as_micros()))
             .collect();
@@ -424,9 +425,9 @@ mod tests {
         for n in 0..GROUPS_MAX + 500 {
             groups.went_wrong(&failed(n as i64, &format!("{} {} {}", word(n), word(n * 31 + 7), word(n * 17 + 3))));
         }
-        assert_eq!(groups.groups.len(), GROUPS_MAX);
+        assert_eq!(groups.by_fingerprint.len(), GROUPS_MAX);
         assert_eq!(
-            groups.groups.values().map(|group| group.count).sum::<u64>() + groups.ungrouped,
+            groups.by_fingerprint.values().map(|group| group.count).sum::<u64>() + groups.ungrouped,
             GROUPS_MAX as u64 + 500
         );
     }

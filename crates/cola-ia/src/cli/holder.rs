@@ -81,16 +81,19 @@ impl Holder {
 pub(super) fn lease(session: &Session, named: Option<LeaseToken>) -> Result<LeaseToken, Problem> {
     match (named, session.environment.var(LEASE_VAR)) {
         (Some(lease), _) => Ok(lease),
-        (None, Some(text)) => LeaseToken::parse(&text).ok_or_else(|| no_lease(LEASE_VAR, &text)),
-        (None, None) => Err(Problem::usage(Message::new("usage-missing").with("argument", "LEASE"))
+        (None, Some(text)) => LeaseToken::parse(&text).ok_or_else(|| {
+            let fault = Message::new("usage-not-a-lease").with("value", &text);
+            Problem::usage(Message::new("setting-value").with("place", LEASE_VAR).message("fault", fault))
+                .hint(Message::new("usage-lease-what"))
+        }),
+        (None, None) => Err(Problem::usage(Message::new("usage-lease-missing").with("variable", LEASE_VAR))
             .hint(Message::new("usage-lease-what"))),
     }
 }
 
 /// This text is no lease.
-pub(super) fn no_lease(place: &str, text: &str) -> Problem {
-    Problem::usage(Message::new("usage-not-a-lease").with("option", place).with("value", text))
-        .hint(Message::new("usage-lease-what"))
+pub(super) fn no_lease(text: &str) -> Problem {
+    Problem::usage(Message::new("usage-not-a-lease").with("value", text)).hint(Message::new("usage-lease-what"))
 }
 
 /// Ends a lease and tells what became of its job.

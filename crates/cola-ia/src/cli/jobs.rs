@@ -136,6 +136,12 @@ pub(super) fn to_the_second(instant: Timestamp) -> String {
     text.split_once('.').map_or(text.clone(), |(seconds, _)| format!("{seconds}Z"))
 }
 
+/// For stderr: how many jobs of this page run on a lease that ran out. Their state is told as what it is, `running`.
+pub fn expired(page: &JobPage, now: Timestamp) -> Option<Message> {
+    let count = page.jobs.iter().filter(|job| job.is_expired(now)).count() as u64;
+    (count > 0).then(|| Message::new("jobs-expired").number("count", count))
+}
+
 /// For stderr: how to get the next page.
 pub fn next_page(page: &JobPage) -> Message {
     Message::new("jobs-more-hint").with("next", page.next.map_or(0, |next| next.0))

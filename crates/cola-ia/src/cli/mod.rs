@@ -129,6 +129,9 @@ fn dispatch(session: &Session, invocation: &Invocation) -> Result<Exit, Problem>
                 jobs::as_table(&session.lang, &page, SystemClock.now(), session.colour.stdout)
             };
             print(&text)?;
+            if let Some(expired) = jobs::expired(&page, SystemClock.now()) {
+                session.note(&expired);
+            }
             if page.next.is_some() {
                 session.hint(&jobs::next_page(&page));
             } else if page.jobs.is_empty() {

@@ -41,6 +41,7 @@ value-id = ID
 value-shell = SHELL
 value-text = TEXT
 value-age = AGE
+value-exec = COMMAND
 value-stdin = text|json
 value-command = COMMAND
 value-lang = es|en
@@ -703,7 +704,7 @@ arg-claim-limit = At most so many jobs, up to 1000 [default: 1]
 arg-lease = How long the lease lasts from now on, from 1s to 7d [setting lease, COLA_IA_LEASE_TIME; default: 60s]
 arg-wait = Wait so long for a job to become due, such as 30s or 5m [default: do not wait]
 arg-worker = What this worker is called, for people [default: the host’s name and the number of the process that called]
-arg-text-file = Write the job’s text to this file (one job at a time)
+arg-text-file = Write the job’s text to this file (one job at a time; each worker has a file of its own)
 arg-held = The lease, as “claim” printed it [COLA_IA_LEASE]
 arg-resource-id = What the job made, such as the id of a post
 arg-result = What there is to say of it, as a JSON object: a file, or - for stdin
@@ -785,7 +786,8 @@ usage-resolve-run = --run goes with --accept
 usage-resolve-as-one = --as is about one conflict: an id has one text
 usage-prune-shrink = --shrink does not go with --dry-run
 usage-lease-what = a lease is what “cola-ia claim” prints first: 36 hexadecimal digits
-usage-not-a-lease = “{ $value }” ({ $option }) is no lease
+usage-lease-missing = no lease is named, and { $variable } is not set
+usage-not-a-lease = “{ $value }” is no lease
 usage-too-many-leases = at most { $limit } leases at once
 usage-claim-text = --text is about one job and its line: it does not go with --limit or --json
 usage-claim-text-pipe = --text writes a file, and stdout has the lease; with --json the text is in the line
@@ -965,6 +967,11 @@ column-worker = WORKER
 column-effect = EFFECT
 column-tries = TRIES
 column-changed = CHANGED
+jobs-expired =
+    { $count ->
+        [one] one of the running jobs has lost its worker: its lease has run out, and it is taken up again by the next one (“cola-ia recover” does it now)
+       *[other] { $count } of the running jobs have lost their workers: their leases have run out, and they are taken up again by the next one (“cola-ia recover” does it now)
+    }
 jobs-more-hint = there are more: --after { $next }
 jobs-none = no jobs
 jobs-no-source = no event of the source { $source } has come

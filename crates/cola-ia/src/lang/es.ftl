@@ -41,6 +41,7 @@ value-id = ID
 value-shell = SHELL
 value-text = TEXTO
 value-age = EDAD
+value-exec = ORDEN
 value-stdin = text|json
 value-command = COMANDO
 value-lang = es|en
@@ -717,7 +718,7 @@ arg-claim-limit = Cuántos trabajos como máximo, hasta 1000 [predeterminado: 1]
 arg-lease = Cuánto dura la reserva desde ahora, de 1s a 7d [ajuste lease, COLA_IA_LEASE_TIME; predeterminado: 60s]
 arg-wait = Cuánto esperar a que haya un trabajo, como 30s o 5m [predeterminado: no espera]
 arg-worker = Cómo se llama este trabajador, para las personas [predeterminado: el nombre de la máquina y el número del proceso que llama]
-arg-text-file = Escribe el texto del trabajo en este archivo (un trabajo cada vez)
+arg-text-file = Escribe el texto del trabajo en este archivo (un trabajo cada vez; cada trabajador, su propio archivo)
 arg-held = La reserva, como la escribió «claim» [COLA_IA_LEASE]
 arg-resource-id = Lo que creó el trabajo, como el id de una publicación
 arg-result = Lo que hay que decir de él, como objeto JSON: un archivo, o - para la entrada estándar
@@ -799,7 +800,8 @@ usage-resolve-run = --run va con --accept
 usage-resolve-as-one = --as trata de un solo conflicto: un id tiene un texto
 usage-prune-shrink = --shrink no va con --dry-run
 usage-lease-what = una reserva es lo primero que escribe «cola-ia claim»: 36 cifras hexadecimales
-usage-not-a-lease = «{ $value }» ({ $option }) no es una reserva
+usage-lease-missing = no se nombra ninguna reserva, y { $variable } no está en el entorno
+usage-not-a-lease = «{ $value }» no es una reserva
 usage-too-many-leases = como mucho { $limit } reservas a la vez
 usage-claim-text = --text trata de un solo trabajo y su línea: no va con --limit ni con --json
 usage-claim-text-pipe = --text escribe un archivo, y stdout lleva la reserva; con --json el texto está en la línea
@@ -979,6 +981,11 @@ column-worker = QUIÉN
 column-effect = EFECTO
 column-tries = VECES
 column-changed = CAMBIÓ
+jobs-expired =
+    { $count ->
+        [one] uno de los trabajos en proceso perdió a su trabajador: su reserva venció, y lo retomará el próximo («cola-ia recover» lo hace ya)
+       *[other] { $count } de los trabajos en proceso perdieron a sus trabajadores: sus reservas vencieron, y los retomará el próximo («cola-ia recover» lo hace ya)
+    }
 jobs-more-hint = hay más: --after { $next }
 jobs-none = no hay trabajos
 jobs-no-source = no ha llegado ningún evento del origen { $source }
@@ -1280,8 +1287,8 @@ work-lost = { $id }: su reserva venció y se perdió; se para su orden y nada de
 work-lost-to = { $id }: su reserva venció y el trabajo lo tiene el intento { $attempt }; se para su orden y nada de ella cuenta
 work-late = { $id }: el intento { $attempt } acabó tras perder su reserva; queda anotado y no cambia nada
 work-late-by = { $id }: el intento { $attempt } acabó cuando el trabajo ya lo tenía el intento { $newer }; queda anotado y no cambia nada
-work-later = { $id }: otra vez a las { $due }, como pidió; no se cuenta ningún intento
-work-failed-again = { $id }: el intento { $attempt } falló ({ $class }): { $said }; se repite a las { $due }
+work-later = { $id }: otra vez a partir de { $due }, como pidió; no se cuenta ningún intento
+work-failed-again = { $id }: el intento { $attempt } falló ({ $class }): { $said }; se repite a partir de { $due }
 work-failed-for-good = { $id }: el intento { $attempt } falló ({ $class }): { $said }; no se repite y espera a una persona
 work-said = { $line }
 work-said-nothing = no escribió nada en stderr
@@ -1331,8 +1338,8 @@ work-summary-lost =
     }
 work-left =
     { $count ->
-        [one] un trabajo espera hasta las { $due }
-       *[other] { $count } trabajos esperan, el primero hasta las { $due }
+        [one] un trabajo espera hasta { $due }
+       *[other] { $count } trabajos esperan, el primero hasta { $due }
     }
 work-left-elsewhere =
     { $count ->

@@ -194,7 +194,7 @@ fn a_locale_changes_the_prose_of_a_story_and_not_its_words() {
 
 #[test]
 fn a_story_as_json_has_every_field() {
-    let json = as_json(&[full(), bare()]);
+    let json = as_json(&[full(), bare()], NOW);
     insta::assert_snapshot!("story-json", json);
     for line in json.lines() {
         let event: Event<'_> = serde_json::from_str(line).unwrap();
@@ -239,7 +239,7 @@ fn colour_changes_nothing_but_colour() {
 
 #[test]
 fn jobs_as_json_have_every_field() {
-    let json = jobs::as_json(&page());
+    let json = jobs::as_json(&page(), NOW);
     insta::assert_snapshot!("jobs-json", json);
     assert_eq!(json.lines().count(), 5);
 }

@@ -122,7 +122,9 @@ fn nothing(claim: &Claim) -> Message {
 fn warn_of_pauses(session: &Session, store: &dyn Store, source: Option<&Source>) -> Result<(), Problem> {
     let filter = Filter { sources: source.into_iter().cloned().collect(), ..Filter::default() };
     let views = block_on(store.sources(filter)).map_err(|error| Problem::from_store(&error))?;
-    views.iter().filter_map(standing::paused).for_each(|warning| session.warn(&warning));
+    for warning in views.iter().filter_map(standing::paused) {
+        session.warn(&warning);
+    }
     Ok(())
 }
 

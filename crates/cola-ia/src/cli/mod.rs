@@ -59,7 +59,7 @@ pub use problem::Problem;
 pub use session::Session;
 
 use cola_ia_core::filter::Filter;
-use cola_ia_core::store::{PageRequest, Store as _, StoreError};
+use cola_ia_core::store::{PageRequest, Store as _};
 use pollster::block_on;
 
 use crate::add::run as add_command;
@@ -156,24 +156,7 @@ fn dispatch(session: &Session, invocation: &Invocation) -> Result<Exit, Problem>
             };
             print(&text)
         }
-        Command::Stats(options) => {
-            let store = store::view(&load(NamedFile::MustExist)?)?;
-            let failed = |error: StoreError| Problem::from_store(&error);
-            let stats = block_on(store.stats(options.filter.clone())).map_err(failed)?;
-            let sources = block_on(store.sources(options.filter.clone())).map_err(failed)?;
-            let text = if options.json {
-                stats::as_json(&stats, &sources)
-            } else {
-                stats::as_tables(&session.lang, &stats, &sources, session.colour.stdout)
-            };
-            print(&text)?;
-            if !options.json {
-                stats::explain(session, options, &stats);
-            }
-            let warnings = block_on(standing::warnings(&store, &sources)).map_err(failed)?;
-            warnings.iter().for_each(|warning| session.warn(warning));
-            Ok(Exit::Done)
-        }
+        Command::Stats(options) => stats::run(session, options, &store::view(&load(NamedFile::MustExist)?)?),
         Command::Deliveries(options) => deliveries::run(session, options, &store::view(&load(NamedFile::MustExist)?)?),
         Command::Conflicts(options) => conflicts::run(session, options, &store::view(&load(NamedFile::MustExist)?)?),
         Command::Errors(options) => {

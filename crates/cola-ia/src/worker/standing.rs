@@ -27,8 +27,9 @@ struct Seen {
 /// Looks at the sources that are worked on. While nobody commits anything there is no news, and nothing is asked.
 pub(super) async fn look(worker: &Worker) {
     // Whoever claims next meets the same error.
-    let warnings = news(worker).await.unwrap_or_default();
-    warnings.into_iter().for_each(|warning| worker.voice.warning(warning));
+    for warning in news(worker).await.unwrap_or_default() {
+        worker.voice.warning(warning);
+    }
 }
 
 async fn news(worker: &Worker) -> Result<Vec<Warning>, StoreError> {

@@ -758,6 +758,8 @@ fn the_doctor_finds_what_waits() {
         ("UPDATE jobs SET state = 'held' WHERE event = 2", "jobs_held"),
         ("UPDATE jobs SET state = 'failed' WHERE event = 2", "jobs_failed"),
         ("UPDATE jobs SET due_at = 5 WHERE event = 2", "jobs_waiting"),
+        ("INSERT INTO source_streaks SELECT source, 'http_503', 3, 5, 2, 6 FROM sources", "sources_paused"),
+        ("INSERT INTO source_streaks SELECT source, 'http_503', 10, 5, 2, NULL FROM sources", "sources_failing"),
         (
             "INSERT INTO conflicts (event, number, fingerprint, first_at, last_at) VALUES (2, 1, zeroblob(32), 1, 1)",
             "conflicts_undecided",

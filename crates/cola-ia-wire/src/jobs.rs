@@ -55,7 +55,7 @@ pub struct Job<'a> {
 }
 
 impl<'a> Job<'a> {
-    /// The line for a job.
+    /// The line for a job as it stands `now`.
     pub fn new(job: &'a JobSummary, now: Timestamp) -> Self {
         Self {
             v: VERSION,
@@ -120,7 +120,7 @@ pub struct Event<'a> {
 }
 
 impl<'a> Event<'a> {
-    /// The line for an event.
+    /// The line for an event as it stands `now`.
     pub fn new(history: &'a EventHistory, now: Timestamp) -> Self {
         Self {
             job: Job::new(&history.job, now),

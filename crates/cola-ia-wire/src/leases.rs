@@ -183,6 +183,18 @@ impl<'a> OrderAnswer<'a> {
     }
 }
 
+/// What became of a source's pause: the line of `resume --json`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Resumed<'a> {
+    /// [`VERSION`].
+    pub v: u32,
+    /// The source.
+    #[serde(borrow)]
+    pub source: Cow<'a, str>,
+    /// Whether it was paused until now.
+    pub resumed: bool,
+}
+
 /// Errors that differ in numbers and ids only: a line of `errors --group --json`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ErrorGroup<'a> {

@@ -33,10 +33,10 @@ pub use import::{ImportKind, ImportTold};
 pub use inside::{InsideAnswer, InsideRequest};
 pub use jobs::{Conflict, Delivery, Event, Job};
 pub use keeping::{Backup, Fact, Finding, Mark, Restore};
-pub use leases::{ErrorExample, ErrorGroup, Lease, LeaseAnswer, OrderAnswer};
+pub use leases::{ErrorExample, ErrorGroup, Lease, LeaseAnswer, OrderAnswer, Resumed};
 pub use lists::{Attempt, ConflictLine, DeliveryLine, Effect, ErrorLine, FailedAttempt};
 pub use retention::{Decision, Entry, Erasure, PrunedDeliveries, Pruning, Resolution, Revision};
-pub use stats::{JobCounts, LatenessOf, StatsLine};
+pub use stats::{Failing, JobCounts, LatenessOf, StatsLine};
 pub use worked::Worked;
 
 /// The version of every shape here, its field `v`.

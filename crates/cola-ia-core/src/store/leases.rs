@@ -6,7 +6,7 @@ use super::JobSummary;
 use crate::clock::Timestamp;
 use crate::event::Source;
 use crate::intake::EventNumber;
-use crate::job::{Ending, JobState, LeaseToken, Streak};
+use crate::job::{Ending, JobState, LeaseToken, STREAK_WORTH_A_WARNING, Streak};
 
 /// Most jobs in one claim, and most leases in one call.
 pub const LEASES_MAX: usize = 1_000;
@@ -175,6 +175,18 @@ pub struct SourceView {
     pub paused_at: Option<Timestamp>,
     /// Jobs whose leases have run out, and which nobody has recovered yet. They count as running.
     pub expired: u64,
+}
+
+impl SourceView {
+    /// The view of this source among those that are sorted by name.
+    pub fn find<'a>(views: &'a [Self], source: &Source) -> Option<&'a Self> {
+        views.binary_search_by(|view| view.source.cmp(source)).ok().map(|at| &views[at])
+    }
+
+    /// The failures in a row, where they are so many that somebody should look.
+    pub fn worth_a_warning(&self) -> Option<&Streak> {
+        self.streak.as_ref().filter(|streak| streak.count >= STREAK_WORTH_A_WARNING)
+    }
 }
 
 /// The last bytes of an output that are kept.

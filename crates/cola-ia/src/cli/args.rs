@@ -45,6 +45,7 @@ use super::report::ReportOptions;
 use super::resolve::ResolveOptions;
 use super::restore::RestoreOptions;
 use super::restored::{RestoredOptions, When};
+use super::resume::ResumeOptions;
 use super::show::ShowOptions;
 use super::stats::{self, StatsOptions};
 use super::tail::TailOptions;
@@ -119,6 +120,8 @@ pub enum Command {
     Work(WorkOptions),
     /// `recover`
     Recover(RecoverOptions),
+    /// `resume`
+    Resume(ResumeOptions),
     /// `cancel`, `retry`, `replay`
     Order(OrderOptions),
     /// `config show`
@@ -196,6 +199,7 @@ pub fn command(lang: &Lang) -> Clap {
         .subcommand(make.release())
         .subcommand(make.work())
         .subcommand(make.recover())
+        .subcommand(make.resume())
         .subcommand(make.order("cancel"))
         .subcommand(make.retry())
         .subcommand(make.order("replay"))
@@ -529,6 +533,13 @@ impl Make<'_> {
             .arg(self.flag("json"))
     }
 
+    fn resume(&self) -> Clap {
+        self.command("resume", "resume")
+            .arg(self.positional("of-source", "value-of-source"))
+            .arg(self.option("source", "value-source").help(self.t("arg-source-same")))
+            .arg(self.flag("json"))
+    }
+
     fn order(&self, name: &'static str) -> Clap {
         self.command(name, name)
             .arg(self.positional("id", "value-id").required(true))
@@ -714,6 +725,7 @@ fn read(matches: &ArgMatches) -> Result<Invocation, Problem> {
         "recover" => {
             Command::Recover(RecoverOptions { dry_run: matches.get_flag("dry-run"), json: matches.get_flag("json") })
         }
+        "resume" => Command::Resume(read_resume(matches)?),
         "cancel" => Command::Order(read_order(matches, Order::Cancel)?),
         "replay" => Command::Order(read_order(matches, Order::Replay)?),
         "retry" => Command::Order(read_retry(matches)?),
@@ -1004,6 +1016,21 @@ fn read_fail(matches: &ArgMatches) -> Result<FailOptions, Problem> {
     })
 }
 
+fn read_resume(matches: &ArgMatches) -> Result<ResumeOptions, Problem> {
+    let source = match (text(matches, "of-source")?, source(matches)?) {
+        (Some(name), None) => source_named("SOURCE", name)?,
+        (None, Some(source)) => source,
+        (None, None) => {
+            return Err(Problem::usage(
+                Message::new("usage-missing").message("argument", Message::new("value-of-source")),
+            )
+            .hint(Message::new("usage-resume-what")));
+        }
+        (Some(_), Some(_)) => return Err(Problem::usage(Message::new("usage-resume-one"))),
+    };
+    Ok(ResumeOptions { source, json: matches.get_flag("json") })
+}
+
 fn read_order(matches: &ArgMatches, order: Order) -> Result<OrderOptions, Problem> {
     let id = text(matches, "id")?.unwrap_or_default().to_owned();
     let whose = Whose::One { id, source: source(matches)? };
@@ -1048,14 +1075,14 @@ fn read_shell(matches: &ArgMatches) -> Result<Shell, Problem> {
 }
 
 fn source(matches: &ArgMatches) -> Result<Option<Source>, Problem> {
-    let Some(name) = text(matches, "source")? else { return Ok(None) };
-    Source::new(name).map(Some).map_err(|_| {
-        Problem::usage(
-            Message::new("setting-value")
-                .with("place", "--source")
-                .message("fault", Message::new("fault-source").with("value", name)),
-        )
-        .hint(Message::new("fault-source-hint"))
+    text(matches, "source")?.map(|name| source_named("--source", name)).transpose()
+}
+
+fn source_named(place: &str, name: &str) -> Result<Source, Problem> {
+    Source::new(name).map_err(|_| {
+        let fault = Message::new("fault-source").with("value", name);
+        Problem::usage(Message::new("setting-value").with("place", place).message("fault", fault))
+            .hint(Message::new("fault-source-hint"))
     })
 }
 

@@ -9,6 +9,7 @@ use std::time::{Duration, Instant};
 
 use cola_ia_core::clock::{SystemClock, SystemEntropy, Timestamp};
 use cola_ia_core::event::Source;
+use cola_ia_core::filter::Filter;
 use cola_ia_core::job::{Ending, RetryPolicy};
 use cola_ia_core::store::{Claim, ClaimRequest, End, ErrorKind, LEASES_MAX, Leased, OpId, Report, Store, StoreError};
 use cola_ia_wire::Lease;
@@ -17,7 +18,7 @@ use pollster::block_on;
 use super::add::push_json;
 use super::prune::stop_at_a_signal;
 use super::show::length;
-use super::{Exit, Problem, Session};
+use super::{Exit, Problem, Session, standing};
 use crate::config::Settings;
 use crate::lang::Message;
 use crate::print::id_on_a_line;
@@ -75,6 +76,7 @@ pub fn run(session: &Session, options: &ClaimOptions, settings: &Settings) -> Re
         let left = options.wait.saturating_sub(start.elapsed());
         if left.is_zero() {
             session.note(&nothing(&claim));
+            warn_of_pauses(session, &store, options.source.as_ref())?;
             return Ok(Exit::NothingToClaim);
         }
         let due = claim.next_due.map_or(LOOK, |due| until(due, claim.at));
@@ -114,6 +116,16 @@ fn nothing(claim: &Claim) -> Message {
             Message::new("claim-nothing-yet").with("due", due).with("time", time)
         }
     }
+}
+
+/// A paused source has nothing to claim, whatever waits.
+fn warn_of_pauses(session: &Session, store: &dyn Store, source: Option<&Source>) -> Result<(), Problem> {
+    let filter = Filter { sources: source.into_iter().cloned().collect(), ..Filter::default() };
+    let views = block_on(store.sources(filter)).map_err(|error| Problem::from_store(&error))?;
+    for warning in views.iter().filter_map(standing::paused) {
+        session.warn(&warning);
+    }
+    Ok(())
 }
 
 /// Prints the jobs. What cannot be handed over is given back at once, at no attempt's cost: nobody would know its lease.

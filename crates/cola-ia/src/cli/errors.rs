@@ -37,7 +37,7 @@ const fn code(code: &'static str, facts: &'static [&'static str]) -> StoreCode {
 
 /// Every code that a store may answer with. Each has a sentence `store-CODE` in the catalogues and, where there is something
 /// to do, `store-CODE-hint`.
-pub const STORE_CODES: [StoreCode; 50] = [
+pub const STORE_CODES: [StoreCode; 51] = [
     code("store_missing", &["path"]),
     code("store_parent_missing", &["path"]),
     code("store_not_writable", &["path", "cause"]),
@@ -71,6 +71,7 @@ pub const STORE_CODES: [StoreCode; 50] = [
     code("op_reused", &[]),
     code("op_expired", &[]),
     code("event_unknown", &["event"]),
+    code("source_unknown", &["source"]),
     code("conflict_unknown", &["conflict"]),
     code("conflict_not_named", &[]),
     code("conflict_decided", &["conflict", "decision"]),

@@ -38,8 +38,10 @@ pub mod report;
 pub mod resolve;
 pub mod restore;
 pub mod restored;
+pub mod resume;
 mod session;
 pub mod show;
+pub(crate) mod standing;
 pub mod stats;
 pub mod tail;
 mod usage;
@@ -124,7 +126,7 @@ fn dispatch(session: &Session, invocation: &Invocation) -> Result<Exit, Problem>
             let text = if options.json {
                 jobs::as_json(&page, SystemClock.now())
             } else {
-                jobs::as_table(&session.lang, &page, session.colour.stdout)
+                jobs::as_table(&session.lang, &page, SystemClock.now(), session.colour.stdout)
             };
             print(&text)?;
             if let Some(expired) = jobs::expired(&page, SystemClock.now()) {
@@ -154,16 +156,7 @@ fn dispatch(session: &Session, invocation: &Invocation) -> Result<Exit, Problem>
             };
             print(&text)
         }
-        Command::Stats(options) => {
-            let store = store::view(&load(NamedFile::MustExist)?)?;
-            let stats = block_on(store.stats(options.filter.clone())).map_err(|error| Problem::from_store(&error))?;
-            if options.json {
-                return print(&stats::as_json(&stats));
-            }
-            print(&stats::as_tables(&session.lang, &stats, session.colour.stdout))?;
-            stats::explain(session, options, &stats);
-            Ok(Exit::Done)
-        }
+        Command::Stats(options) => stats::run(session, options, &store::view(&load(NamedFile::MustExist)?)?),
         Command::Deliveries(options) => deliveries::run(session, options, &store::view(&load(NamedFile::MustExist)?)?),
         Command::Conflicts(options) => conflicts::run(session, options, &store::view(&load(NamedFile::MustExist)?)?),
         Command::Errors(options) => {
@@ -184,6 +177,7 @@ fn dispatch(session: &Session, invocation: &Invocation) -> Result<Exit, Problem>
         Command::Work(options) => work_command(session, options, &load(NamedFile::MustExist)?),
         Command::Release(options) => release::run(session, options, &load(NamedFile::MustExist)?),
         Command::Recover(options) => recover::run(session, *options, &load(NamedFile::MustExist)?),
+        Command::Resume(options) => resume::run(session, options, &load(NamedFile::MustExist)?),
         Command::Order(options) => order::run(session, options, &load(NamedFile::MustExist)?),
         Command::ConfigShow { origin, json } => {
             config::show(&load(NamedFile::MustExist)?, &session.lang, *origin, *json)

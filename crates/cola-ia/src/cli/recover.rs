@@ -1,15 +1,13 @@
 //! `recover`: jobs whose workers are lost are taken up again.
 
-use cola_ia_core::filter::Filter;
-use cola_ia_core::intake::EventNumber;
 use cola_ia_core::job::JobState;
-use cola_ia_core::store::{Ended, JobSummary, LEASES_MAX, PageRequest, Store, StoreError};
+use cola_ia_core::store::{Ended, JobSummary, LEASES_MAX, Store as _};
 use cola_ia_wire::OrderAnswer;
 use pollster::block_on;
 
 use super::add::push_json;
 use super::order::push_moved;
-use super::{Exit, Problem, Session, print};
+use super::{Exit, Problem, Session, jobs, print};
 use crate::config::Settings;
 use crate::lang::Message;
 use crate::store;
@@ -38,7 +36,9 @@ pub fn run(session: &Session, options: RecoverOptions, settings: &Settings) -> R
             let counter = if ended.state == JobState::Failed { &mut failed } else { &mut again };
             *counter += 1;
             // A job is never removed.
-            let Some(job) = summary_of(&store, event).map_err(|error| Problem::from_store(&error))? else { continue };
+            let Some(job) = block_on(jobs::find(&store, event)).map_err(|error| Problem::from_store(&error))? else {
+                continue;
+            };
             push(&mut out, session, options, &job, ended);
         }
         print(&out)?;
@@ -58,12 +58,6 @@ fn push(out: &mut String, session: &Session, options: RecoverOptions, job: &JobS
     } else {
         push_moved(out, &session.lang, &job.id, ended);
     }
-}
-
-fn summary_of(store: &dyn Store, event: EventNumber) -> Result<Option<JobSummary>, StoreError> {
-    let below = Some(EventNumber(event.0.saturating_add(1)));
-    let page = block_on(store.jobs(Filter::default(), PageRequest { below, limit: 1 }))?;
-    Ok(page.jobs.into_iter().find(|job| job.event == event))
 }
 
 fn told(session: &Session, options: RecoverOptions, (again, failed): (u64, u64), more: bool) {

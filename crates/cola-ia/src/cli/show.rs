@@ -12,7 +12,7 @@ use cola_ia_wire::Event;
 use pollster::block_on;
 
 use super::add::push_json;
-use super::jobs::{paint_of, to_the_second};
+use super::jobs::{paint_of_job, state_of, to_the_second};
 use super::{Problem, why};
 use crate::lang::{Arg, Lang, Message};
 use crate::print::{Cell, Paint, Table, difference, id_on_a_line, safe_line, short_line, short_text};
@@ -89,7 +89,7 @@ impl Story<'_> {
     fn identity(&mut self, event: &EventHistory, now: Timestamp) {
         let job = &event.job;
         let id = Paint::Head.on(&id_on_a_line(&job.id), self.colour);
-        let state = paint_of(job.state).on(self.lang.state(job.state), self.colour);
+        let state = paint_of_job(job, now).on(&state_of(self.lang, job, now), self.colour);
         self.line(&format!("{id}  {state}"));
         for answer in [why::it_stands_so(event, now, self.lang), why::it_came_when(event)] {
             self.line(&format!("  {}", answer.in_prose(self.lang)));

@@ -161,7 +161,7 @@ impl Settings {
                 max_crashes: count("max_crashes"),
                 first_wait: duration("retry_first"),
                 max_wait: duration("retry_max"),
-                pause_after: None,
+                pause_after: Some(count("source.pause_after")).filter(|failures| *failures > 0),
             },
             time_limit: value("time_limit").and_then(Value::as_age).filter(|limit| !limit.is_zero()),
             grace: duration("grace"),

@@ -58,7 +58,7 @@ pub enum Kind {
 }
 
 /// Every setting, in the order in which people read them.
-pub const SETTINGS: [Setting; 15] = [
+pub const SETTINGS: [Setting; 16] = [
     Setting {
         name: "db",
         env: "COLA_IA_DB",
@@ -175,6 +175,15 @@ pub const SETTINGS: [Setting; 15] = [
         kind: Kind::Duration { min: Duration::ZERO, max: Duration::from_hours(1) },
         default: "10s",
         about: "setting-grace",
+        secret: false,
+    },
+    Setting {
+        name: "source.pause_after",
+        env: "COLA_IA_SOURCE_PAUSE_AFTER",
+        flag: None,
+        kind: Kind::Count { min: 0, max: 1_000_000 },
+        default: "0",
+        about: "setting-source-pause-after",
         secret: false,
     },
     Setting {

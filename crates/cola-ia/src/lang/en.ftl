@@ -21,6 +21,7 @@ help-more = More, with examples, with --help.
 value-file = FILE
 value-folder = FOLDER
 value-source = NAME
+value-of-source = SOURCE
 value-number = N
 value-size = SIZE
 value-state = STATE
@@ -72,7 +73,7 @@ exit-codes-cola-ia =
     4    some input was refused; everything else entered
     6    only the last line is unfinished; the next run takes it
     7    the lease is lost; nothing was changed
-    8    there is nothing to claim
+    8    there is nothing to claim; where a source is paused, stderr says so
     130  interrupted; what was answered is stored
 
 about-init = Write a commented cola-ia.toml and make a store, ready to use
@@ -111,7 +112,9 @@ exit-codes-add =
 
 about-jobs = List jobs, newest first
 about-jobs-long =
-    One line a job: event number, state, source, attempts, when it was received (UTC) and id.
+    One line a job: event number, state, source, attempts, when it was received (UTC) and id. A
+    running one whose lease has run out is marked (expired): its worker is lost, and the next claim,
+    or “recover”, takes it up again.
     Where more is left, stderr says how to ask for the next page.
 usage-jobs = cola-ia jobs [OPTIONS]
 examples-jobs =
@@ -178,6 +181,8 @@ about-stats-long =
     Two tables with a line for each source: the deliveries received in a time, by verdict, with how
     late they came; and the jobs by state as they are now, whenever they came. A line - has what was
     refused without a source. Without --since it is the 24 hours before --until, or before now.
+    EXPIRED are those of the running jobs whose workers are lost. Sources that are paused, or whose
+    jobs fail one after the other, get a warning on stderr.
 
     LATE P50 and LATE P95: half, and 95 of 100, of the deliveries that carry a time came so late or
     less; each figure is within 6.25 % of the true one. Those whose time lies after their reception
@@ -502,6 +507,21 @@ exit-codes-recover =
     1    it could not be done
     2    the command or a setting is not understood; nothing was attempted
 
+about-resume = Work on a paused source again
+about-resume-long =
+    With the setting “source.pause_after”, so many jobs of one source that fail in a row, all with the
+    same class of error, pause it: no job of it is given to a worker, and everything else goes on.
+    Events still come in and wait. When the cause is gone, this ends the pause, and failures are
+    counted from the beginning. “stats” tells which sources are paused.
+usage-resume = cola-ia resume [OPTIONS] SOURCE
+examples-resume =
+    cola-ia resume web
+    cola-ia resume --source web --json
+exit-codes-resume =
+    0    its jobs are given out again, or it was not paused: stderr says which
+    1    there is no such source, or it could not be done
+    2    the command or a setting is not understood; nothing was attempted
+
 about-cancel = Stop a job for good
 about-cancel-long =
     Nobody works on it from then on; a worker that has it has lost its lease and is told so when it
@@ -637,6 +657,8 @@ arg-quiet = Say nothing but warnings and errors: no summary, no progress, no hin
 arg-inputs = Files to read, in this order; - is stdin
 arg-source = The source of every event; one that names another is refused
 arg-source-only = Only of this source
+arg-source-same = The source, as an option
+arg-of-source = The source
 arg-source-filter = Only of these sources; like every filter it takes a list (web,form) and can be given again
 arg-json = Print one JSON object a line, with English words (docs/JSON.md)
 arg-fail-on = Exit with 3 where there are conflicts; the only value is conflict
@@ -774,6 +796,8 @@ usage-class-hint = a class is a code of at most 64 letters, digits, “_”, “
 usage-permanent-later = what will never succeed is not tried again: --permanent does not go with --retry-after
 usage-not-retry-after = { $option } takes seconds or an HTTP date, not “{ $value }”
 usage-retry-after-hint = write for example 120, or: "Sat, 31 Jan 2026 21:00:00 GMT"
+usage-resume-what = “cola-ia stats” tells which sources are paused
+usage-resume-one = one source is resumed at a time: SOURCE and --source do not go together
 usage-retry-what = say which jobs: an id, or a filter that is not empty
 usage-retry-what-hint = all that have failed are: cola-ia retry --state failed
 usage-retry-both = an id and a filter do not go together; of an id only --source can be said
@@ -848,6 +872,8 @@ setting-retry-max = The longest wait after any failure.
 setting-time-limit =
     How long a command of “cola-ia work” may run before it is ended and the attempt fails (s, m, h, d; or never).
 setting-grace = How long a command of “cola-ia work” has to end once it is asked to, before it is killed (ms, s, m, h). At most 1h.
+setting-source-pause-after =
+    So many jobs of one source that fail in a row, all with the same class of error, pause it: no job of it is given to a worker until a person says “cola-ia resume SOURCE”. 0: never.
 setting-retention-deliveries =
     “cola-ia prune” removes deliveries that only repeated a known event once they are older than this, and keeps their count (s, m, h, d, w; or never). Never before 7 days.
 setting-retention-texts =
@@ -916,6 +942,8 @@ column-received = RECEIVED
 column-id = ID
 column-late-half = LATE P50
 column-late-most = LATE P95
+word-expired = expired
+column-expired = EXPIRED
 column-total = TOTAL
 column-verdict = VERDICT
 column-delivery = DELIVERY
@@ -1155,6 +1183,16 @@ recover-failed =
        *[other] { $count } of them failed: they have cost too many of their workers
     }
 recover-more = and there are more
+resume-done = the source { $source } is resumed: its jobs are given out again
+resume-not-paused = the source { $source } was not paused
+source-failing =
+    { $count ->
+        [one] one job of { $source } failed with { $class } since { $since }; last: { $last }
+       *[other] { $count } jobs of { $source } failed in a row with { $class } since { $since }; last: { $last }
+    }
+source-failing-hint = what went wrong: cola-ia errors --group --source { $source }
+source-paused = the source { $source } is paused since { $since }: none of its jobs is given to workers
+source-paused-hint = when the cause is gone: cola-ia resume { $source }
 order-missing = { $id } has no job any more
 order-state = { $id } is { $state } and stays so
 order-running-hint = a worker has it: wait until it has ended, or stop it with “cola-ia cancel”
@@ -1455,6 +1493,18 @@ doctor-jobs_failed =
        *[other] { $count } jobs have failed
     }
 doctor-jobs_failed-hint = see them with: cola-ia jobs --state failed
+doctor-sources_paused =
+    { $count ->
+        [one] a source is paused since { $oldest_at }: { $sources }
+       *[other] { $count } sources are paused, the first since { $oldest_at }: { $sources }
+    }
+doctor-sources_paused-hint = none of their jobs is given to workers; when the cause is gone: cola-ia resume SOURCE
+doctor-sources_failing =
+    { $count ->
+        [one] the jobs of a source have failed one after the other since { $oldest_at }: { $sources }
+       *[other] the jobs of { $count } sources have failed one after the other, the first since { $oldest_at }: { $sources }
+    }
+doctor-sources_failing-hint = what went wrong: cola-ia errors --group
 doctor-jobs_waiting =
     { $count ->
         [one] one job has waited for longer than a day, since { $oldest_at }
@@ -1631,6 +1681,8 @@ store-op_reused-hint = please report it; nothing was changed
 store-op_expired = a call was repeated after more than 7 days, and its first answer is gone
 store-op_expired-hint = run the same anew: nothing enters twice
 store-event_unknown = there is no event number { $event }
+store-source_unknown = no event of the source { $source } has come
+store-source_unknown-hint = “cola-ia stats” tells the sources
 store-conflict_unknown = there is no conflict { $conflict }
 store-conflict_unknown-hint = “cola-ia show ID” tells the numbers
 store-conflict_not_named = not exactly one conflict is undecided

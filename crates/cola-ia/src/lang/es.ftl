@@ -21,6 +21,7 @@ help-more = Más detalle y ejemplos, con --help.
 value-file = ARCHIVO
 value-folder = CARPETA
 value-source = NOMBRE
+value-of-source = ORIGEN
 value-number = N
 value-size = TAMAÑO
 value-state = ESTADO
@@ -72,7 +73,7 @@ exit-codes-cola-ia =
     4    se rechazó parte de la entrada; lo demás entró
     6    solo quedó sin terminar la última línea; la próxima vez entrará
     7    se perdió la reserva; no se cambió nada
-    8    no hay nada que reservar
+    8    no hay nada que reservar; si un origen está en pausa, stderr lo dice
     130  interrumpido; lo que se respondió está guardado
 
 about-init = Escribe un cola-ia.toml comentado y crea un almacén, listos para usar
@@ -113,6 +114,8 @@ exit-codes-add =
 about-jobs = Lista los trabajos, del más nuevo al más viejo
 about-jobs-long =
     Una línea por trabajo: número de evento, estado, origen, intentos, cuándo se recibió (UTC) e id.
+    El que está en proceso con la reserva vencida lleva la marca (vencido): su trabajador se perdió, y
+    lo retoma el próximo claim, o «recover».
     Si quedan más, la salida de errores dice cómo pedir la página siguiente.
 usage-jobs = cola-ia jobs [OPCIONES]
 examples-jobs =
@@ -180,7 +183,9 @@ about-stats-long =
     Dos tablas con una línea por origen: las entregas recibidas en un tiempo, por veredicto, con el
     retraso con que llegaron; y los trabajos por estado, tal como están ahora, llegaran cuando
     llegaran. La línea - es lo que se rechazó sin origen. Sin --since se cuentan las 24 horas
-    anteriores a --until o, si tampoco está, a este momento.
+    anteriores a --until o, si tampoco está, a este momento. VENCIDOS son, de los que están en proceso,
+    aquellos cuyo trabajador se perdió. Si un origen está en pausa, o sus trabajos fallan uno tras
+    otro, la salida de errores lo avisa.
 
     RETRASO P50 y RETRASO P95: la mitad y 95 de cada 100 de las entregas que traen fecha llegaron con
     ese retraso o menos; cada cifra se aparta un 6,25 % de la verdadera como mucho. Las que traen una
@@ -512,6 +517,21 @@ exit-codes-recover =
     1    no se pudo
     2    no se entiende el comando o un ajuste; no se intentó nada
 
+about-resume = Reanuda un origen en pausa
+about-resume-long =
+    Con el ajuste «source.pause_after», tantos trabajos seguidos de un origen que fallan, todos con la
+    misma clase de error, lo ponen en pausa: ningún trabajador recibe trabajos suyos, y lo demás sigue.
+    Los eventos siguen entrando y esperan. Cuando desaparezca la causa, esto acaba con la pausa, y los
+    fallos se cuentan desde el principio. «stats» dice qué orígenes están en pausa.
+usage-resume = cola-ia resume [OPCIONES] ORIGEN
+examples-resume =
+    cola-ia resume web
+    cola-ia resume --source web --json
+exit-codes-resume =
+    0    sus trabajos se reparten otra vez, o no estaba en pausa: stderr dice cuál de las dos
+    1    no existe ese origen, o no se pudo
+    2    no se entiende el comando o un ajuste; no se intentó nada
+
 about-cancel = Detiene un trabajo para siempre
 about-cancel-long =
     Desde entonces nadie lo hace; si lo tenía un trabajador, perdió la reserva y se le dirá en cuanto
@@ -651,6 +671,8 @@ arg-quiet = Solo avisos y errores: sin resumen, sin progreso y sin pistas
 arg-inputs = Archivos que leer, en este orden; - es la entrada estándar
 arg-source = El origen de todos los eventos; se rechaza el que nombre otro
 arg-source-only = Solo los de este origen
+arg-source-same = El origen, como opción
+arg-of-source = El origen
 arg-source-filter = Solo los de estos orígenes; como todo filtro, admite una lista (web,formulario) y se puede repetir
 arg-json = Escribe un objeto JSON por línea, con palabras en inglés (docs/JSON.es.md)
 arg-fail-on = Termina con 3 si hay conflictos; el único valor es conflict
@@ -788,6 +810,8 @@ usage-class-hint = una clase es un código de 64 letras, cifras, «_», «-», �
 usage-permanent-later = lo que nunca saldrá bien no se vuelve a intentar: --permanent no va con --retry-after
 usage-not-retry-after = { $option } admite segundos o una fecha HTTP, no «{ $value }»
 usage-retry-after-hint = escribe por ejemplo 120, o: "Sat, 31 Jan 2026 21:00:00 GMT"
+usage-resume-what = «cola-ia stats» dice qué orígenes están en pausa
+usage-resume-one = se reanuda un origen cada vez: ORIGEN y --source no van juntos
 usage-retry-what = di qué trabajos: un id, o un filtro que no esté vacío
 usage-retry-what-hint = todos los fallidos son: cola-ia retry --state fallido
 usage-retry-both = un id y un filtro no van juntos; con un id solo cabe --source
@@ -862,6 +886,8 @@ setting-retry-max = La espera más larga tras cualquier fallo.
 setting-time-limit =
     Cuánto puede durar una orden de «cola-ia work» antes de que se la acabe y el intento falle (s, m, h, d; o never).
 setting-grace = Cuánto tiene una orden de «cola-ia work» para acabar desde que se le pide, antes de matarla (ms, s, m, h). Como mucho 1h.
+setting-source-pause-after =
+    Tantos trabajos seguidos de un origen que fallan, todos con la misma clase de error, lo ponen en pausa: ningún trabajador recibe trabajos suyos hasta que una persona diga «cola-ia resume ORIGEN». 0: nunca.
 setting-retention-deliveries =
     «cola-ia prune» quita las entregas que solo repitieron un evento conocido cuando son más viejas que esto, y guarda su cuenta (s, m, h, d, w; o never, nunca). Jamás antes de 7 días.
 setting-retention-texts =
@@ -930,6 +956,8 @@ column-received = RECIBIDO
 column-id = ID
 column-late-half = RETRASO P50
 column-late-most = RETRASO P95
+word-expired = vencido
+column-expired = VENCIDOS
 column-total = TOTAL
 column-verdict = VEREDICTO
 column-delivery = ENTREGA
@@ -1169,6 +1197,16 @@ recover-failed =
        *[other] { $count } de ellos quedan fallidos: se perdieron demasiados trabajadores con ellos
     }
 recover-more = y hay más
+resume-done = el origen { $source } se reanudó: sus trabajos se reparten otra vez
+resume-not-paused = el origen { $source } no estaba en pausa
+source-failing =
+    { $count ->
+        [one] un trabajo de { $source } falló con { $class } desde el { $since }; el último: { $last }
+       *[other] { $count } trabajos seguidos de { $source } fallaron con { $class } desde el { $since }; el último: { $last }
+    }
+source-failing-hint = qué pasó: cola-ia errors --group --source { $source }
+source-paused = el origen { $source } está en pausa desde el { $since }: sus trabajos no se reparten
+source-paused-hint = cuando desaparezca la causa: cola-ia resume { $source }
 order-missing = { $id } ya no tiene trabajo
 order-state = { $id } está { $state } y así se queda
 order-running-hint = lo tiene un trabajador: espera a que acabe, o detenlo con «cola-ia cancel»
@@ -1460,8 +1498,8 @@ doctor-copied_before = este archivo era una copia que no hizo cola-ia cuando se 
 doctor-copied-hint = si ocupó el lugar de un almacén que había seguido trabajando: cola-ia restored --at now; si se movió mientras nadie lo usaba, todo está bien: cola-ia restored --clear
 doctor-jobs_past_lease =
     { $count ->
-        [one] un trabajo sigue en proceso con el turno vencido, desde el { $oldest_at }
-       *[other] { $count } trabajos siguen en proceso con el turno vencido, el primero desde el { $oldest_at }
+        [one] un trabajo sigue en proceso con la reserva vencida, desde el { $oldest_at }
+       *[other] { $count } trabajos siguen en proceso con la reserva vencida, el primero desde el { $oldest_at }
     }
 doctor-jobs_past_lease-hint = se perdieron quienes los hacían; los toma el próximo que trabaje
 doctor-jobs_held =
@@ -1476,6 +1514,18 @@ doctor-jobs_failed =
        *[other] { $count } trabajos han fallado
     }
 doctor-jobs_failed-hint = míralos con: cola-ia jobs --state fallido
+doctor-sources_paused =
+    { $count ->
+        [one] un origen está en pausa desde el { $oldest_at }: { $sources }
+       *[other] { $count } orígenes están en pausa, el primero desde el { $oldest_at }: { $sources }
+    }
+doctor-sources_paused-hint = sus trabajos no se reparten; cuando desaparezca la causa: cola-ia resume ORIGEN
+doctor-sources_failing =
+    { $count ->
+        [one] los trabajos de un origen fallan uno tras otro desde el { $oldest_at }: { $sources }
+       *[other] los trabajos de { $count } orígenes fallan uno tras otro, el primero desde el { $oldest_at }: { $sources }
+    }
+doctor-sources_failing-hint = qué pasó: cola-ia errors --group
 doctor-jobs_waiting =
     { $count ->
         [one] un trabajo espera desde hace más de un día, desde el { $oldest_at }
@@ -1652,6 +1702,8 @@ store-op_reused-hint = avísanos de este fallo, por favor; no se cambió nada
 store-op_expired = se repitió una llamada después de más de 7 días, y su primera respuesta ya no está
 store-op_expired-hint = haz lo mismo de nuevo: nada entra dos veces
 store-event_unknown = no hay ningún evento número { $event }
+store-source_unknown = no llegó ningún evento del origen { $source }
+store-source_unknown-hint = «cola-ia stats» dice qué orígenes hay
 store-conflict_unknown = no hay ningún conflicto { $conflict }
 store-conflict_unknown-hint = «cola-ia show ID» dice los números
 store-conflict_not_named = no hay exactamente un conflicto sin decidir

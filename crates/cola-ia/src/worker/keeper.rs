@@ -11,12 +11,15 @@ use cola_ia_core::store::{LEASES_MAX, StoreError};
 use super::Worker;
 use super::adopted::reap_adopted;
 use super::outage::can_pass;
+use super::standing;
 use super::stop::Stopping;
 use crate::lang::Message;
 
 /// How often leases that ran out are looked for: while there is nothing else to do, and while there is.
 const RECOVER_IDLE: Duration = Duration::from_secs(1);
 const RECOVER_BUSY: Duration = Duration::from_secs(3);
+/// How often it is looked how sources stand, while things change.
+const LOOK_AT_SOURCES: Duration = Duration::from_secs(3);
 /// Leases that one step of recovery ends.
 const RECOVER_STEP: u32 = 100;
 /// The longest wait between two looks at the clock: a machine that slept does not say so.
@@ -27,6 +30,7 @@ pub(super) async fn keep(worker: &Worker) {
     let beat = worker.lease / 3;
     let mut next_beat = Due::after(beat);
     let mut next_recovery = Due::after(RECOVER_IDLE);
+    let mut next_look = Due::after(LOOK_AT_SOURCES);
     loop {
         // The lease comes first: a worker that was stopped for long finds out that it lost it before it does anything else.
         if next_beat.is_now() {
@@ -37,6 +41,10 @@ pub(super) async fn keep(worker: &Worker) {
         if next_recovery.is_now() && worker.stopper.state() == Stopping::No {
             recover(worker).await;
             next_recovery = Due::after(if worker.held.is_empty() { RECOVER_IDLE } else { RECOVER_BUSY });
+        }
+        if next_look.is_now() && worker.stopper.state() == Stopping::No {
+            standing::look(worker).await;
+            next_look = Due::after(LOOK_AT_SOURCES);
         }
         // Also while no command runs.
         reap_adopted();

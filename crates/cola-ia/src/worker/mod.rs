@@ -23,6 +23,7 @@ mod outage;
 mod pump;
 mod result;
 mod socket;
+mod standing;
 mod start;
 mod stop;
 mod tail;
@@ -49,6 +50,7 @@ use claiming::Left;
 use folder::Folder;
 use held::Held;
 use outage::{LockPatience, Outage};
+use standing::Standing;
 use stop::{Stopper, Stopping};
 use voice::{Speaker, Voice};
 
@@ -83,6 +85,7 @@ struct Worker {
     /// The last reason why a command could not be started, told once.
     trouble: Mutex<Option<String>>,
     in_trouble: AtomicBool,
+    standing: Standing,
     stopper: Arc<Stopper>,
     outage: Arc<Outage>,
     voice: Voice,
@@ -186,6 +189,7 @@ pub fn run(session: &Session, options: &WorkOptions, settings: &Settings) -> Res
         released: AtomicU64::new(0),
         trouble: Mutex::default(),
         in_trouble: AtomicBool::new(false),
+        standing: Standing::default(),
         stopper,
         outage,
         voice,
@@ -220,6 +224,7 @@ fn say_the_end(session: &Session, tally: &Tally, left: &Left) {
 
 async fn work_until_the_end(worker: &Arc<Worker>, has_bar: bool) -> Left {
     keeper::recover(worker).await;
+    standing::look(worker).await;
     let keeping = tokio::spawn({
         let worker = Arc::clone(worker);
         async move { keeper::keep(&worker).await }
@@ -250,6 +255,10 @@ async fn work_until_the_end(worker: &Arc<Worker>, has_bar: bool) -> Left {
     passing_on.abort();
     if let Some(gauging) = gauging {
         gauging.abort();
+    }
+    // What the last jobs did to their sources.
+    if worker.stopper.state() != Stopping::Now {
+        standing::look(worker).await;
     }
     left
 }

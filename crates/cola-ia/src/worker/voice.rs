@@ -58,7 +58,12 @@ impl Voice {
 
     /// Something odd.
     pub(super) fn warn(&self, message: Message) {
-        let _ = self.0.try_send(Word::Warn(Warning { message, hint: None }));
+        self.warning(Warning { message, hint: None });
+    }
+
+    /// Something odd, and what to do about it.
+    pub(super) fn warning(&self, warning: Warning) {
+        let _ = self.0.try_send(Word::Warn(warning));
     }
 
     pub(super) fn gauge(&self, running: usize, waiting: Option<u64>) {

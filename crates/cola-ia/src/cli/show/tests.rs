@@ -216,12 +216,12 @@ fn page() -> JobPage {
 #[test]
 fn jobs_are_listed_in_columns() {
     for language in Language::ALL {
-        let table = jobs::as_table(&Lang::only(language), &page(), false);
+        let table = jobs::as_table(&Lang::only(language), &page(), NOW, false);
         insta::assert_snapshot!(format!("jobs-{}", language.tag()), table);
     }
     let locale_only = Lang::new(Choice { prose: Language::English, words: Language::Spanish });
     let spanish = Lang::only(Language::Spanish);
-    assert_eq!(jobs::as_table(&locale_only, &page(), false), jobs::as_table(&spanish, &page(), false));
+    assert_eq!(jobs::as_table(&locale_only, &page(), NOW, false), jobs::as_table(&spanish, &page(), NOW, false));
 }
 
 #[test]
@@ -233,7 +233,7 @@ fn colour_changes_nothing_but_colour() {
         plain.extend(parts.map(|part| part.split_once('m').unwrap().1));
         plain
     };
-    assert_eq!(strip(jobs::as_table(&lang, &page(), true)), jobs::as_table(&lang, &page(), false));
+    assert_eq!(strip(jobs::as_table(&lang, &page(), NOW, true)), jobs::as_table(&lang, &page(), NOW, false));
     assert_eq!(strip(as_story(&lang, &[full()], NOW, true)), as_story(&lang, &[full()], NOW, false));
 }
 
@@ -249,7 +249,7 @@ fn more_pages_and_no_jobs_are_said() {
     let english = Lang::only(Language::English);
     assert_eq!(jobs::next_page(&page()).in_prose(&english), "there are more: --after 3");
     let empty = JobPage { jobs: Vec::new(), next: None };
-    assert_eq!(jobs::as_table(&english, &empty, false), "");
+    assert_eq!(jobs::as_table(&english, &empty, NOW, false), "");
     let nothing = |source: Option<&str>, known| {
         let sources = source.map(|name| Source::new(name).unwrap()).into_iter().collect();
         let options = JobsOptions {

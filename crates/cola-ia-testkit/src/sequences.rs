@@ -742,12 +742,7 @@ impl Side {
                 let renamed = |erased: Erased| Erased { event: self.event_place(erased.event), ..erased };
                 erased.map(|erased| Answer::Erased(erased.map(renamed)))
             }
-            Step::Prune(texts, deliveries) => {
-                let days = |days: &Option<u64>| days.map(|days| Duration::from_hours(24 * days));
-                let request = PruneRequest { texts: days(texts), deliveries: days(deliveries), after: None };
-                let Self { scratch, other_calls, .. } = self;
-                Ok(Answer::Pruned(scratch.prune_as(|| next_op(other_calls), &request)?))
-            }
+            Step::Prune(texts, deliveries) => return self.prune(*texts, *deliveries),
             Step::Resume(place) => {
                 let op = next_op(&mut self.other_calls);
                 block_on(self.scratch.store().resume(op, source(SOURCES[*place]))).map(Answer::Resumed)
@@ -768,6 +763,13 @@ impl Side {
             }
         };
         Ok(answer.unwrap_or_else(Answer::from))
+    }
+
+    fn prune(&mut self, texts: Option<u64>, deliveries: Option<u64>) -> Result<Answer, Failure> {
+        let days = |days: Option<u64>| days.map(|days| Duration::from_hours(24 * days));
+        let request = PruneRequest { texts: days(texts), deliveries: days(deliveries), after: None };
+        let Self { scratch, other_calls, .. } = self;
+        Ok(Answer::Pruned(scratch.prune_as(|| next_op(other_calls), &request)?))
     }
 
     fn event_of(&self, in_source: usize, id: usize) -> Result<Option<EventNumber>, StoreError> {
@@ -868,7 +870,9 @@ impl Side {
     /// All attempts that went wrong.
     fn failed(&self) -> Result<Vec<AttemptView>, Failure> {
         let mut attempts = self.scratch.all_attempts(&Filter::default(), 3)?;
-        attempts.iter_mut().for_each(|attempt| self.rename_attempt(attempt));
+        for attempt in &mut attempts {
+            self.rename_attempt(attempt);
+        }
         Ok(attempts)
     }
 
@@ -980,7 +984,9 @@ impl Side {
         for decision in event.conflicts.iter_mut().flat_map(|conflict| &mut conflict.decisions) {
             decision.entered = decision.entered.map(|event| self.event_place(event));
         }
-        event.attempts.iter_mut().for_each(|attempt| self.rename_attempt(attempt));
+        for attempt in &mut event.attempts {
+            self.rename_attempt(attempt);
+        }
         for delivery in &mut event.deliveries {
             delivery.number = DeliveryNumber(self.place(delivery.number.0));
         }

@@ -47,20 +47,20 @@ fn follow(
     event: EventNumber,
 ) -> rusqlite::Result<Result<Ended, OrderRefused>> {
     let Some(row) = JobRow::find(scope.connection, event.0)? else { return Ok(Err(OrderRefused::Missing)) };
-    let moved = match order {
+    let job = match order {
         Order::Cancel => row.job.cancel(),
         Order::Retry => row.job.retry(moves.at),
         Order::Replay => row.job.replay(moves.at),
     };
-    let moved = match moved {
-        Ok(moved) => moved,
+    let job = match job {
+        Ok(job) => job,
         Err(Denied::State(state)) => return Ok(Err(OrderRefused::State(state))),
         Err(Denied::LeaseLost) => return Ok(Err(OrderRefused::State(row.job.state))),
     };
     if order != Order::Cancel && content_gone(scope.connection, event)? {
         return Ok(Err(OrderRefused::ContentGone));
     }
-    if moved.run != row.job.run && effects_open(scope.connection, event.0)? {
+    if job.run != row.job.run && effects_open(scope.connection, event.0)? {
         return Ok(Err(OrderRefused::EffectsOpen));
     }
     // What it leaves behind is pruned in its turn.
@@ -68,7 +68,7 @@ fn follow(
         .connection
         .prepare_cached("UPDATE events SET pruned_at = NULL WHERE seq = ?1 AND pruned_at IS NOT NULL")?
         .execute([event.0])?;
-    moves.put(&row, moved, Outcome::LeaseLost).map(Ok)
+    moves.put(&row, job, Outcome::LeaseLost).map(Ok)
 }
 
 fn content_gone(connection: &Connection, event: EventNumber) -> rusqlite::Result<bool> {

@@ -49,9 +49,9 @@ impl Signs {
                 .unwrap_or_default();
             let after = |streak, (event, sign): &(EventNumber, Sign)| Streak::after(streak, *event, sign, at);
             let streak = signs.iter().fold(before.clone(), after);
-            let pauses = streak.as_ref().is_some_and(|streak| streak.pauses(pause_after));
-            let paused = paused.or(pauses.then_some(at));
-            if streak != before || pauses {
+            let too_many = streak.as_ref().is_some_and(|streak| streak.pauses(pause_after));
+            let paused = paused.or(too_many.then_some(at));
+            if streak != before || too_many {
                 put(connection, *source, streak.as_ref(), paused)?;
             }
         }

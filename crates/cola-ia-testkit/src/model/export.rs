@@ -855,7 +855,7 @@ fn attempt_record(event: &Value, attempt: &Attempt) -> Record {
     } = &attempt.report;
     let output = |bytes: &Vec<u8>| if bytes.is_empty() { Value::Null } else { Value::Bytes(bytes.clone()) };
     let values = [
-        number(attempt.attempt),
+        number(attempt.row),
         event.clone(),
         number(attempt.run),
         number(attempt.number),
@@ -890,7 +890,7 @@ fn attempt(record: &Record) -> Attempt {
         _ => Vec::new(),
     };
     Attempt {
-        attempt: record.number("attempt").unwrap_or_default(),
+        row: record.number("attempt").unwrap_or_default(),
         lease: bytes("lease"),
         run: record.number("run").unwrap_or_default() as u32,
         number: record.number("number").unwrap_or_default() as u32,

@@ -280,7 +280,7 @@ impl Event {
                 ..self.machine.clone()
             };
             self.moves_to(job, at);
-            self.end_attempt(lease, Outcome::Crashed, Report::default(), at);
+            self.end_attempt(lease, Outcome::Crashed, &Report::default(), at);
         }
         self.conflicts.iter_mut().flat_map(|conflict| &mut conflict.view.decisions).for_each(|made| made.note = None);
         self.later.iter_mut().for_each(|later| later.origin = None);

@@ -26,7 +26,7 @@ pub(super) struct Standing {
 #[derive(Debug, Clone)]
 pub(super) struct Attempt {
     /// Its number in the store.
-    pub(super) attempt: i64,
+    pub(super) row: i64,
     /// The lease's token; one that was imported may be of another shape.
     pub(super) lease: Vec<u8>,
     pub(super) run: u32,
@@ -60,7 +60,7 @@ impl Attempt {
         let written =
             |bytes: &[u8]| (outputs && !bytes.is_empty()).then(|| String::from_utf8_lossy(bytes).into_owned());
         AttemptView {
-            attempt: self.attempt,
+            attempt: self.row,
             event: event.job.event,
             source: event.job.source.clone(),
             id: event.job.id.clone(),
@@ -120,14 +120,14 @@ impl Event {
     }
 
     /// Ends the attempt of this lease, which its job has left.
-    pub(super) fn end_attempt(&mut self, lease: Option<Lease>, outcome: Outcome, report: Report, at: Timestamp) {
+    pub(super) fn end_attempt(&mut self, lease: Option<Lease>, outcome: Outcome, report: &Report, at: Timestamp) {
         let Some(lease) = lease else { return };
         let ended = Ended { state: self.machine.state, due_at: self.machine.due_at };
         for attempt in self.attempts.iter_mut().filter(|attempt| attempt.lease == lease.token.0) {
             attempt.ended_at = Some(at);
             attempt.outcome = Some(outcome);
             attempt.to = Some(ended);
-            attempt.report = kept(&report);
+            attempt.report = kept(report);
         }
     }
 
@@ -135,7 +135,7 @@ impl Event {
     pub(super) fn reruns(&mut self, at: Timestamp) {
         let lease = self.machine.lease;
         self.moves_to(self.machine.rerun(at), at);
-        self.end_attempt(lease, Outcome::LeaseLost, Report::default(), at);
+        self.end_attempt(lease, Outcome::LeaseLost, &Report::default(), at);
         self.pruned_at = None;
     }
 
@@ -178,7 +178,7 @@ impl Memory {
             before.sort_by_key(|leased| leased.token);
             return Claim { at, leases: before, next_due: None };
         }
-        let next = self.events.values().flat_map(|event| &event.attempts).map(|attempt| attempt.attempt).max();
+        let next = self.events.values().flat_map(|event| &event.attempts).map(|attempt| attempt.row).max();
         let paused = |source: &Source| self.streaks.get(source).is_some_and(|standing| standing.paused_at.is_some());
         let wanted = |event: &&mut Event| {
             !paused(&event.job.source) && request.source.as_ref().is_none_or(|source| *source == event.job.source)
@@ -191,7 +191,7 @@ impl Memory {
         let limit = (request.limit as usize).clamp(1, LEASES_MAX);
         let worker = fitting(&request.worker, WORKER_NAME_MAX_BYTES);
         let mut leases = Vec::new();
-        for ((place, event), attempt) in (0..).zip(due.take(limit)).zip(next.unwrap_or_default() + 1..) {
+        for ((place, event), row) in (0..).zip(due.take(limit)).zip(next.unwrap_or_default() + 1..) {
             let token = LeaseToken::new(op.0, place);
             let job = event.machine.claim(at, token, request.lease).expect("it is due");
             let lease = job.lease.expect("it is leased");
@@ -199,7 +199,7 @@ impl Memory {
             event.worker = Some(worker.clone());
             event.leases += 1;
             event.attempts.push(Attempt {
-                attempt,
+                row,
                 lease: token.0.to_vec(),
                 run: event.machine.run,
                 number: event.leases,
@@ -270,7 +270,7 @@ impl Memory {
             jobs.push((event.job.event, Ended { state: job.state, due_at: job.due_at }));
             if !dry_run {
                 event.moves_to(job, at);
-                event.end_attempt(Some(lease), Outcome::Crashed, Report::default(), at);
+                event.end_attempt(Some(lease), Outcome::Crashed, &Report::default(), at);
                 self.book.write_down(event);
                 lost.push((event.job.source.clone(), event.job.event));
             }
@@ -360,7 +360,7 @@ impl Memory {
                 Job { attempts: job.attempts.saturating_sub(1), crashes: job.crashes, run: job.run, ..Job::born(now) },
                 now,
             );
-            event.end_attempt(lease, Outcome::LeaseLost, Report::default(), now);
+            event.end_attempt(lease, Outcome::LeaseLost, &Report::default(), now);
             self.book.write_down(event);
             voided += 1;
         }
@@ -382,7 +382,7 @@ impl Memory {
             let wanted = |attempt: &&Attempt| {
                 of_event
                     && attempt.went_wrong()
-                    && below.is_none_or(|below| attempt.attempt < below)
+                    && below.is_none_or(|below| attempt.row < below)
                     && attempt.ended_at.is_some_and(|ended| filter.takes_time(ended))
                     && filter.takes_reason(attempt.report.error_class.as_deref())
             };
@@ -417,7 +417,7 @@ impl Event {
         };
         let ended = Ended { state: job.state, due_at: job.due_at };
         self.moves_to(job, at);
-        self.end_attempt(lease, outcome, end.report.clone(), at);
+        self.end_attempt(lease, outcome, &end.report, at);
         if let Some(resource) = &end.report.resource_id {
             self.job.resource_id = Some(fitting(resource, RESOURCE_ID_MAX_BYTES));
         }
@@ -444,7 +444,7 @@ impl Event {
         let ended = Ended { state: job.state, due_at: job.due_at };
         let lease = self.machine.lease;
         self.moves_to(job, at);
-        self.end_attempt(lease, Outcome::LeaseLost, Report::default(), at);
+        self.end_attempt(lease, Outcome::LeaseLost, &Report::default(), at);
         self.pruned_at = None;
         Ok(ended)
     }

@@ -6,7 +6,7 @@ use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
 use cola_ia_core::clock::{Clock as _, SystemClock, SystemEntropy, Timestamp};
-use cola_ia_core::job::{Ending, JobState};
+use cola_ia_core::job::{Ending, JobState, LeaseToken};
 use cola_ia_core::store::{Claim, ClaimRequest, End, Leased, OpId, Report};
 use tokio::sync::OwnedSemaphorePermit;
 
@@ -23,6 +23,9 @@ const LOOK_EVERY: Duration = Duration::from_millis(20);
 const UNSAID_MAX: usize = 64;
 /// After a command could not be started, no other is begun for so long.
 const TROUBLE_WAIT: Duration = Duration::from_secs(1);
+
+/// How often a job that is to run alone looks whether it is.
+const LOOK_FOR_OTHERS: Duration = Duration::from_millis(5);
 
 /// What a worker leaves when it has nothing more to do.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -126,20 +129,10 @@ async fn begin(worker: &Arc<Worker>, claim: Claim, mut places: OwnedSemaphorePer
             _ => back.push(leased),
         }
     }
-    for leased in alone {
-        if worker.stopper.state() != Stopping::No {
-            back.push(leased);
-            continue;
-        }
-        // Every place there is: whoever asks next stands behind.
-        let all = Arc::clone(&worker.places).acquire_many_owned(worker.how.jobs);
-        let mut turn: Pin<Box<dyn Future<Output = _> + Send>> = Box::pin(async { all.await.ok() });
-        match started(&mut turn).await {
-            Some(place) => spawn(worker, leased, std::future::ready(place)),
-            None => spawn(worker, leased, turn),
-        }
+    if worker.stopper.state() != Stopping::No {
+        back.append(&mut alone);
     }
-    drop(places);
+    // On record before it begins.
     for leased in back {
         let end = End { token: leased.token, ending: Ending::Released, report: Report::default() };
         if let (Some(Ok(_)), _) = record(worker, end, None).await
@@ -148,6 +141,25 @@ async fn begin(worker: &Arc<Worker>, claim: Claim, mut places: OwnedSemaphorePer
             worker.count_released();
         }
     }
+    for leased in alone {
+        // Every place there is: whoever asks next stands behind.
+        let all = Arc::clone(&worker.places).acquire_many_owned(worker.how.jobs);
+        let others = Arc::clone(worker);
+        let mut turn: Pin<Box<dyn Future<Output = _> + Send>> = Box::pin(async move {
+            let places = all.await.ok();
+            // The ends of those before it too.
+            while others.held.count() > 1 {
+                tokio::time::sleep(LOOK_FOR_OTHERS).await;
+            }
+            places
+        });
+        // It stands in line from now on, before the next claim.
+        match started(&mut turn).await {
+            Some(place) => spawn(worker, leased, std::future::ready(place)),
+            None => spawn(worker, leased, turn),
+        }
+    }
+    drop(places);
 }
 
 fn spawn(
@@ -158,17 +170,18 @@ fn spawn(
     worker.live.fetch_add(1, Ordering::SeqCst);
     let worker = Arc::clone(worker);
     tokio::spawn(async move {
-        let live = Live(Arc::clone(&worker));
+        let live = Live(Arc::clone(&worker), leased.token);
         work_on(worker, leased, turn).await;
         drop(live);
     });
 }
 
-/// Counts a task off, also where it panicked.
-struct Live(Arc<Worker>);
+/// Counts a task off, also where it panicked: nobody keeps its lease alive then.
+struct Live(Arc<Worker>, LeaseToken);
 
 impl Drop for Live {
     fn drop(&mut self) {
+        self.0.held.let_go(self.1);
         self.0.live.fetch_sub(1, Ordering::SeqCst);
         self.0.ended.notify_one();
     }

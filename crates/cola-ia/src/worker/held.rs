@@ -76,6 +76,10 @@ impl Held {
         self.all().values().filter(|hold| !hold.lost.load(Ordering::SeqCst)).map(|hold| hold.event).collect()
     }
 
+    pub(super) fn count(&self) -> usize {
+        self.all().len()
+    }
+
     pub(super) fn is_empty(&self) -> bool {
         self.all().is_empty()
     }

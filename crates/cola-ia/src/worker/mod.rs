@@ -124,8 +124,8 @@ impl Worker {
         let now = cola_ia_core::clock::Clock::now(&cola_ia_core::clock::SystemClock);
         let sources = self.how.source.iter().cloned().collect();
         let filter = Filter { sources, since: Some(now), until: Some(now), ..Filter::default() };
-        let stats = self.store.stats(filter).await?;
-        Ok(states.map(|state| stats.total.jobs_in(state)))
+        let total = self.store.stats(filter).await?.total;
+        Ok(states.map(|state| total.jobs_in(state)))
     }
 }
 

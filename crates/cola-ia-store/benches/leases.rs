@@ -5,8 +5,11 @@
 
 #![allow(clippy::unwrap_used)]
 
+use std::future::poll_fn;
 use std::path::Path;
+use std::pin::pin;
 use std::sync::Arc;
+use std::task::Poll;
 use std::time::{Duration, Instant};
 
 use cola_ia_core::clock::{SystemClock, SystemEntropy};
@@ -155,30 +158,58 @@ fn leases(path: &Path, jobs: usize, workers: usize, batch: u32) -> f64 {
     jobs as f64 / started.elapsed().as_secs_f64()
 }
 
-/// Leases and ends jobs until none is left, or so many are done.
+/// Leases and ends jobs until none is left, or so many are done. As a worker does, it asks for the next ones in the breath in
+/// which it says how the last ones ended.
 fn work(store: &SqliteStore, batch: u32, most: usize) -> usize {
     let request =
         ClaimRequest { worker: "bench".to_owned(), lease: Duration::from_mins(1), limit: batch, source: None };
+    let claim = || store.claim(OpId::new(&SystemClock, &SystemEntropy), request.clone());
+    let mut leases = block_on(claim()).unwrap().leases;
     let mut done = 0;
-    loop {
-        let claim = block_on(store.claim(OpId::new(&SystemClock, &SystemEntropy), request.clone())).unwrap();
-        if claim.leases.is_empty() || done >= most {
-            return done;
-        }
+    while !leases.is_empty() {
         let report = |number: i64| Report {
             exit_code: Some(0),
             resource_id: Some(format!("post-{number}")),
             stdout: b"done\n".to_vec(),
             ..Report::default()
         };
-        let ends = claim.leases.iter().map(|leased| End {
+        let ends = leases.iter().map(|leased| End {
             token: leased.token,
             ending: Ending::Done,
             report: report(leased.job.event.0),
         });
-        let answers = block_on(store.end(Arc::new(ends.collect()), RetryPolicy::default())).unwrap();
-        done += answers.iter().filter(|answer| answer.is_ok()).count();
+        let ended = store.end(Arc::new(ends.collect()), RetryPolicy::default());
+        let (answers, next) = block_on(both(ended, claim()));
+        done += answers.unwrap().iter().filter(|answer| answer.is_ok()).count();
+        leases = if done < most { next.unwrap().leases } else { Vec::new() };
     }
+    done
+}
+
+/// Waits for both at the same time.
+async fn both<A, B>(first: impl Future<Output = A>, second: impl Future<Output = B>) -> (A, B) {
+    let (mut first, mut second) = (pin!(first), pin!(second));
+    let (mut a, mut b) = (None, None);
+    poll_fn(|context| {
+        if a.is_none()
+            && let Poll::Ready(answer) = first.as_mut().poll(context)
+        {
+            a = Some(answer);
+        }
+        if b.is_none()
+            && let Poll::Ready(answer) = second.as_mut().poll(context)
+        {
+            b = Some(answer);
+        }
+        match (a.take(), b.take()) {
+            (Some(first), Some(second)) => Poll::Ready((first, second)),
+            (first, second) => {
+                (a, b) = (first, second);
+                Poll::Pending
+            }
+        }
+    })
+    .await
 }
 
 /// Seconds of processor time that this process has used; 0 where the system does not tell.

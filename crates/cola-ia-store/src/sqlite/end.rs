@@ -81,7 +81,7 @@ fn end_one(
     let sign = Sign::of(*ending, report.error_class.as_deref());
     moves.signs.hear(attempt.job.source, attempt.job.event, sign);
     moves.job(JobState::Running, &JobRow { job, ..attempt.job }, None, Some(report))?;
-    moves.attempt(EndedAttempt { token: *token, outcome, ended, report: Some(report) })?;
+    moves.attempt(EndedAttempt { attempt: attempt.row, outcome, ended, report: Some(report) })?;
     Ok(Ok(ended))
 }
 

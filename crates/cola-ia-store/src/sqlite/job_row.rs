@@ -69,7 +69,8 @@ pub(super) struct Moves<'a> {
 /// How an attempt ended.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct EndedAttempt<'a> {
-    pub(super) token: LeaseToken,
+    /// Its row.
+    pub(super) attempt: i64,
     pub(super) outcome: Outcome,
     /// Where it left its job.
     pub(super) ended: Ended,
@@ -123,13 +124,13 @@ impl<'a> Moves<'a> {
             none => none.insert(self.scope.connection.prepare_cached(
                 "UPDATE attempts SET ended_at = ?2, outcome = ?3, to_state = ?4, to_due = ?5, exit_code = ?6,
                      signal = ?7, error_class = ?8, error = ?9, cost_micros = ?10, tokens_in = ?11, tokens_out = ?12,
-                     model = ?13, stdout = ?14, stderr = ?15 WHERE lease = ?1",
+                     model = ?13, stdout = ?14, stderr = ?15 WHERE attempt = ?1",
             )?),
         };
         let silent = Report::default();
         let report = over.report.unwrap_or(&silent);
         statement.execute(params![
-            over.token.0,
+            over.attempt,
             self.at.as_micros(),
             over.outcome.as_str(),
             over.ended.state.as_str(),
@@ -148,13 +149,28 @@ impl<'a> Moves<'a> {
         Ok(())
     }
 
+    /// The attempt of a lease that its job no longer has, and that its worker does not tell of. A job may run without one:
+    /// that of the article's own database.
+    pub(super) fn lose(&mut self, token: LeaseToken, outcome: Outcome, ended: Ended) -> rusqlite::Result<()> {
+        let attempt = self
+            .scope
+            .connection
+            .prepare_cached("SELECT attempt FROM attempts WHERE lease = ?1")?
+            .query_row([token.0], |row| row.get(0))
+            .optional()?;
+        match attempt {
+            Some(attempt) => self.attempt(EndedAttempt { attempt, outcome, ended, report: None }),
+            None => Ok(()),
+        }
+    }
+
     /// Moves a job otherwise than its worker says. One that holds it has lost its lease, and its attempt ends so.
     pub(super) fn put(&mut self, row: &JobRow, job: Job, outcome: Outcome) -> rusqlite::Result<Ended> {
         let ended = ended(&job);
         let leases = if job.run == row.job.run { row.leases } else { 0 };
         self.job(row.job.state, &JobRow { job, leases, ..*row }, None, None)?;
         if let Some(lease) = row.job.lease {
-            self.attempt(EndedAttempt { token: lease.token, outcome, ended, report: None })?;
+            self.lose(lease.token, outcome, ended)?;
         }
         Ok(ended)
     }

@@ -4,7 +4,7 @@ use cola_ia_core::intake::EventNumber;
 use cola_ia_core::job::{Draw, JobState, Outcome, RetryPolicy, Sign};
 use cola_ia_core::store::{LEASES_MAX, Recovered, StoreError};
 
-use super::job_row::{self, EndedAttempt, JobRow, Moves};
+use super::job_row::{self, JobRow, Moves};
 use super::writer::Scope;
 
 /// See [`Store::recover`](cola_ia_core::store::Store::recover).
@@ -40,8 +40,7 @@ pub(super) fn recover(
             if !dry_run {
                 moves.signs.hear(row.source, row.event, Some(Sign::of_lost_worker()));
                 moves.job(JobState::Running, &JobRow { job, ..row }, None, None)?;
-                let outcome = Outcome::Crashed;
-                moves.attempt(EndedAttempt { token: lease.token, outcome, ended, report: None })?;
+                moves.lose(lease.token, Outcome::Crashed, ended)?;
             }
         }
         moves.count(policy.pause_after)?;

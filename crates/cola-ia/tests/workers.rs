@@ -94,7 +94,7 @@ fn printed_settings_have_their_variables_and_defaults() {
     let [english, spanish] = ["WORKERS.md", "TRABAJADORES.md"]
         .map(|page| settings_in(&fs::read_to_string(repository().join("docs").join(page)).unwrap()));
     assert_eq!(english, spanish);
-    assert_eq!(english.len(), 7, "{english:?}");
+    assert_eq!(english.len(), 8, "{english:?}");
     for [name, variable, default] in &english {
         assert!(defaults.contains(&format!("\n{name} = ")), "{name}");
         assert_eq!(shown(&[(variable, default)]), defaults, "{name}");

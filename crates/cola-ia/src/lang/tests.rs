@@ -19,6 +19,7 @@ const ALIKE: &[&str] = &[
     "column-total",
     "doctor-unwell",
     "examples-completions",
+    "examples-resume",
     "examples-work",
     "label-error",
     "setting-value",

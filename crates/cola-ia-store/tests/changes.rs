@@ -1,5 +1,7 @@
 //! What a worker asks while it waits: whether anybody has committed something, and whose events these are.
 
+#![allow(clippy::unwrap_used, reason = "a test may stop at once")]
+
 use std::sync::Arc;
 use std::time::Duration;
 

@@ -275,12 +275,12 @@ fn a_store_that_is_locked_for_longer_than_a_lease_costs_no_job_and_no_result() {
         let locker = rusqlite::Connection::open(place.store()).unwrap();
         locker.busy_timeout(Duration::from_secs(30)).unwrap();
         locker.execute_batch("BEGIN IMMEDIATE").unwrap();
-        let locked = Instant::now();
+        let since = Instant::now();
         // The result comes while the lock is held, and is kept.
         std::thread::sleep(Duration::from_millis(1_200));
         place.write("go", "");
         line_of(&place, "ended");
-        std::thread::sleep(Duration::from_millis(3_200).saturating_sub(locked.elapsed()));
+        std::thread::sleep(Duration::from_millis(3_200).saturating_sub(since.elapsed()));
         assert_eq!(worker.told(), "");
         locker.execute_batch("ROLLBACK").unwrap();
         assert_eq!(worker.ends(), Some(0));

@@ -43,6 +43,7 @@ const COMMANDS: [&[&str]; 34] = [
     &["fail"],
     &["release"],
     &["recover"],
+    &["resume"],
     &["cancel"],
     &["retry"],
     &["replay"],

@@ -21,7 +21,7 @@ use cola_ia_core::job::JobState;
 use cola_ia_core::store::{ErrorKind, StoreError};
 use common::{BOTH, Place};
 
-const COMMANDS: [&[&str]; 34] = [
+const COMMANDS: [&[&str]; 35] = [
     &[],
     &["init"],
     &["add"],

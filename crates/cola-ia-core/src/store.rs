@@ -182,6 +182,8 @@ pub struct EventHistory {
     pub changed_at: Option<Timestamp>,
     /// While the job is running: who holds its lease.
     pub worker: Option<String>,
+    /// What the job gave, JSON, of the run that gave it last.
+    pub result: Option<String>,
     /// The number of that revision: 1 is the content that entered, and each content that a person accepted is one more.
     pub revision: u32,
     /// The revisions before it, by number; at most [`HISTORY_MAX`].

@@ -352,6 +352,7 @@ impl Event {
             job: self.job.clone(),
             changed_at: self.changed_at,
             worker: self.worker.clone(),
+            result: self.result.clone(),
             text: newest.text.clone(),
             fingerprint: newest.fingerprint,
             revision: newest.number,

@@ -96,6 +96,9 @@ pub struct Event<'a> {
     /// While the job is running: who holds its lease.
     #[serde(borrow)]
     pub worker: Option<Cow<'a, str>>,
+    /// What the job gave, JSON as text; `null` where it gave nothing, and once pruned or erased.
+    #[serde(borrow)]
+    pub result: Option<Cow<'a, str>>,
     /// Its number: 1 is what entered, and each accepted content is one more.
     pub revision: u32,
     /// The contents before it, by number; at most 100.
@@ -129,6 +132,7 @@ impl<'a> Event<'a> {
             late_ms: late_ms(history.job.received_at, history.job.time),
             changed_at: history.changed_at.map(Timestamp::to_rfc3339),
             worker: history.worker.as_deref().map(Cow::Borrowed),
+            result: history.result.as_deref().map(Cow::Borrowed),
             revision: history.revision,
             revisions: history.revisions.iter().map(Revision::new).collect(),
             duplicates: history.duplicates,

@@ -32,7 +32,7 @@ pub(super) fn find_events(sight: &Sight<'_>, source: Option<&Source>, id: &str) 
 fn history(connection: &Connection, event: i64) -> rusqlite::Result<EventHistory> {
     let columns = row::JOB_COLUMNS_LEN;
     let sql = format!(
-        "SELECT {}, e.fingerprint, e.text, j.changed_at, CASE j.state WHEN 'running' THEN j.worker END
+        "SELECT {}, e.fingerprint, e.text, j.changed_at, CASE j.state WHEN 'running' THEN j.worker END, j.result
          FROM jobs j {} WHERE j.event = ?1",
         row::JOB_COLUMNS,
         row::JOB_JOINS,
@@ -45,6 +45,7 @@ fn history(connection: &Connection, event: i64) -> rusqlite::Result<EventHistory
             revision: 1,
             changed_at: row::maybe_time(row, columns + 2)?,
             worker: row.get(columns + 3)?,
+            result: row.get(columns + 4)?,
             duplicates: 0,
             pruned: None,
             revisions: Vec::new(),

@@ -519,6 +519,7 @@ fn every_attempt_is_on_record_with_what_its_worker_told(backend: &dyn Backend) -
     let history = scratch.find_one("a")?;
     ensure_eq!(history.worker, None, "who holds it in the end");
     ensure_eq!(history.job.resource_id.as_deref(), Some("post-991"), "the job's resource");
+    ensure_eq!(history.result, told().result, "the job's result");
     let [lost, failed] = &history.attempts[..] else {
         return Err(format!("two attempts are {} on record", history.attempts.len()).into());
     };

@@ -106,6 +106,8 @@ impl Story<'_> {
         let resource = job.resource_id.as_deref();
         facts
             .extend(resource.map(|resource| ("show-resource", short_line(&id_on_a_line(resource), DETAIL_MAX).into())));
+        let result = event.result.as_deref();
+        facts.extend(result.map(|result| ("show-result", short_line(result, DETAIL_MAX).into())));
         facts.extend(job.time.map(|time| ("show-time", time.to_rfc3339())));
         facts.push(("show-received", self.received(job.received_at, job.time)));
         facts.extend(job.due_at.map(|due| ("show-due", due.to_rfc3339())));

@@ -987,6 +987,7 @@ show-reason = reason
 show-run = run
 show-attempts = attempts
 show-resource = resource
+show-result = result
 show-time = happened
 show-received = received
 show-due = due

@@ -1001,6 +1001,7 @@ show-reason = motivo
 show-run = vuelta
 show-attempts = intentos
 show-resource = recurso
+show-result = resultado
 show-time = ocurrió
 show-received = recibido
 show-due = disponible desde
@@ -1383,8 +1384,8 @@ restored-marked = el almacén queda marcado como restaurado el { $at }
 restored-cleared = el almacén no lleva ninguna marca de restauración
 restored-leases =
     { $count ->
-        [one] un trabajo estaba en proceso; perdió su turno y vuelve a esperar
-       *[other] { $count } trabajos estaban en proceso; perdieron su turno y vuelven a esperar
+        [one] un trabajo estaba en proceso; perdió su reserva y vuelve a esperar
+       *[other] { $count } trabajos estaban en proceso; perdieron su reserva y vuelven a esperar
     }
 restored-hint = un efecto que no consta como hecho puede haber ocurrido de todos modos; cuando lo hayas revisado: cola-ia restored --clear
 severity-ok = bien
@@ -1469,7 +1470,7 @@ doctor-number_twice = números que comparten un evento y otra entrega (tabla { $
 doctor-number_twice-hint = otro programa cambió el almacén, o está dañado: guarda una copia y recupera una copia de seguridad con: cola-ia restore ARCHIVO
 doctor-job_without_event = trabajos sin evento (tabla { $table }): { $count }; el primero, en la fila { $row }
 doctor-job_without_event-hint = otro programa cambió el almacén, o está dañado: guarda una copia y recupera una copia de seguridad con: cola-ia restore ARCHIVO
-doctor-job_without_state = trabajos en un estado que no existe, o en proceso sin turno (tabla { $table }): { $count }; el primero, en la fila { $row }
+doctor-job_without_state = trabajos en un estado que no existe, o en proceso sin reserva (tabla { $table }): { $count }; el primero, en la fila { $row }
 doctor-job_without_state-hint = otro programa cambió el almacén, o está dañado: guarda una copia y recupera una copia de seguridad con: cola-ia restore ARCHIVO
 doctor-jobs_miscounted = las cuentas de trabajos por estado y origen difieren de los trabajos en { $count } sitios
 doctor-jobs_miscounted-hint = «cola-ia stats» da números de trabajos equivocados, y nada más falla por ello; otro programa cambió trabajos

@@ -56,6 +56,7 @@ fn full() -> EventHistory {
         fingerprint: Fingerprint::of("a"),
         changed_at: Some(Timestamp::from_micros(START + 5 * MINUTE)),
         worker: None,
+        result: None,
         revision: 2,
         revisions: vec![RevisionView {
             number: 1,
@@ -164,6 +165,7 @@ fn bare() -> EventHistory {
         fingerprint: Fingerprint::of("a"),
         changed_at: None,
         worker: None,
+        result: None,
         revision: 1,
         revisions: Vec::new(),
         duplicates: 0,

@@ -21,7 +21,7 @@ use cola_ia_core::job::JobState;
 use cola_ia_core::store::{ErrorKind, StoreError};
 use common::{BOTH, Place};
 
-const COMMANDS: [&[&str]; 34] = [
+const COMMANDS: [&[&str]; 35] = [
     &[],
     &["init"],
     &["add"],
@@ -43,6 +43,7 @@ const COMMANDS: [&[&str]; 34] = [
     &["fail"],
     &["release"],
     &["recover"],
+    &["resume"],
     &["cancel"],
     &["retry"],
     &["replay"],

@@ -78,7 +78,8 @@ fn so_many_failures_in_a_row_pause_a_source_until_a_person_resumes_it() {
     check_exit(&refused, 8);
     assert_eq!(out(&refused), "");
     assert!(err(&refused).contains("the source web is paused since"), "{}", err(&refused));
-    assert!(err(&refused).contains("cola-ia resume web"), "{}", err(&refused));
+    let why = "because 3 jobs failed in a row with http_503";
+    assert!(err(&refused).contains(why) && err(&refused).contains("cola-ia resume web"), "{}", err(&refused));
     // What is held goes on to its end; that ends no pause.
     check_exit(&place.run(&["complete", &leases[3]]), 0);
     assert!(is_paused(&place, "web"));

@@ -41,9 +41,14 @@ pub(crate) async fn failing(store: &dyn Store, source: &Source, streak: &Streak)
 
 /// That no job of the source is given to workers, if that is so.
 pub(crate) fn paused(view: &SourceView) -> Option<Warning> {
-    let source = &view.source;
-    view.paused_at.map(|since| Warning {
-        message: Message::new("source-paused").with("source", source).with("since", to_the_second(since)),
-        hint: Some(Message::new("source-paused-hint").with("source", source)),
-    })
+    let since = to_the_second(view.paused_at?);
+    let message = |key| Message::new(key).with("source", &view.source).with("since", since);
+    let message = match &view.streak {
+        Some(streak) => {
+            message("source-paused-after").number("count", u64::from(streak.count)).with("class", &streak.class)
+        }
+        // What was held has ended well since.
+        None => message("source-paused"),
+    };
+    Some(Warning { message, hint: Some(Message::new("source-paused-hint").with("source", &view.source)) })
 }

@@ -1193,6 +1193,11 @@ source-failing =
     }
 source-failing-hint = what went wrong: cola-ia errors --group --source { $source }
 source-paused = the source { $source } is paused since { $since }: none of its jobs is given to workers
+source-paused-after =
+    { $count ->
+        [one] the source { $source } is paused since { $since }, because a job failed with { $class }: none of its jobs is given to workers
+       *[other] the source { $source } is paused since { $since }, because { $count } jobs failed in a row with { $class }: none of its jobs is given to workers
+    }
 source-paused-hint = when the cause is gone: cola-ia resume { $source }
 order-missing = { $id } has no job any more
 order-state = { $id } is { $state } and stays so

@@ -1207,6 +1207,11 @@ source-failing =
     }
 source-failing-hint = qué pasó: cola-ia errors --group --source { $source }
 source-paused = el origen { $source } está en pausa desde el { $since }: sus trabajos no se reparten
+source-paused-after =
+    { $count ->
+        [one] el origen { $source } está en pausa desde el { $since }, porque un trabajo falló con { $class }: sus trabajos no se reparten
+       *[other] el origen { $source } está en pausa desde el { $since }, porque { $count } trabajos seguidos fallaron con { $class }: sus trabajos no se reparten
+    }
 source-paused-hint = cuando desaparezca la causa: cola-ia resume { $source }
 order-missing = { $id } ya no tiene trabajo
 order-state = { $id } está { $state } y así se queda

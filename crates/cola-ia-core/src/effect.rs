@@ -40,6 +40,8 @@ mod report;
 mod rules;
 mod settle;
 mod state;
+#[cfg(test)]
+mod tests;
 
 pub use begin::{Begin, BeginAnswer, Go, Refused};
 pub use case::Case;

@@ -166,7 +166,7 @@ impl Ledger {
                 return Ok(self.go(effect));
             }
             // An earlier process of this attempt may have sent.
-            self.to_unknown(effect, Reason::BegunAgain);
+            self.becomes_unknown(effect, Reason::BegunAgain);
         }
         match effect.state {
             EffectState::Abandoned => Err(Refused::Abandoned),
@@ -277,18 +277,19 @@ impl Ledger {
             // The destination would refuse it, or answer with the other request's result.
             return Err(Refused::OtherRequest);
         }
-        let shares = |one: &Try| of_group(one) || (!self.has(Rule::ReservePerTry) && one.is_open());
+        // Where the destination had forgotten the key once, what it answers need not be what it would have answered the others.
+        let one_charge = effect.has_one_key(None);
+        let shares = |one: &Try| (of_group(one) && one_charge) || (!self.has(Rule::ReservePerTry) && one.is_open());
         // The newest open try carries the shared reservation.
         let carried: Option<usize> = effect.tries.iter().rposition(|one| shares(one) && one.reserved.is_some());
-        let reserved = match carried {
-            Some(index) => effect.tries[index].reserved.take(),
-            None => {
-                let reserved = self.reservation(begin, budget)?;
-                if let Some(reserved) = reserved {
-                    case.money.reserve(reserved);
-                }
-                reserved
+        let reserved = if let Some(index) = carried {
+            effect.tries[index].reserved.take()
+        } else {
+            let reserved = self.reservation(begin, budget)?;
+            if let Some(reserved) = reserved {
+                case.money.reserve(reserved);
             }
+            reserved
         };
         let key_until = group.map_or_else(|| self.new_key(effect), |newest| newest.key_until);
         effect.look_first = false;

@@ -39,7 +39,7 @@ mod tests {
     use std::fmt::Write as _;
     use std::time::Instant;
 
-    use super::scenarios::{COUNTEREXAMPLES, DEEP, SCENARIOS, UNAVOIDABLE, named};
+    use super::scenarios::{COUNTEREXAMPLES, DEEP, OWN, SCENARIOS, UNAVOIDABLE, named};
     use super::search::search;
     use super::*;
     use crate::effect::Rule;
@@ -66,6 +66,11 @@ mod tests {
         let listed: BTreeSet<Move> = EffectState::MOVES.iter().map(|(from, to, _)| (*from, *to)).collect();
         let seen = MOVES.with_borrow(Clone::clone);
         assert_eq!(seen, listed, "the table of moves");
+    }
+
+    #[test]
+    fn every_property_holds_where_policies_combine_and_jobs_are_tried_again() {
+        explore(OWN);
     }
 
     #[test]

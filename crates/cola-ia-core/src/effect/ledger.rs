@@ -100,7 +100,7 @@ impl Ledger {
     }
 
     /// The effect's newest try may have been sent, and nobody who is known to know will say.
-    pub(super) fn to_unknown(&self, effect: &mut Effect, reason: Reason) {
+    pub(super) fn becomes_unknown(&self, effect: &mut Effect, reason: Reason) {
         effect.becomes(EffectState::Unknown, Some(reason));
         if !self.has(Rule::SettleFromDeadline)
             && let Some(newest) = effect.tries.last_mut()
@@ -115,7 +115,7 @@ impl Ledger {
             return;
         }
         for effect in case.of_run_mut().filter(|effect| effect.state == EffectState::Intended) {
-            self.to_unknown(effect, Reason::LeaseEnded);
+            self.becomes_unknown(effect, Reason::LeaseEnded);
         }
     }
 

@@ -5,7 +5,7 @@ use std::time::Duration;
 use super::Micros;
 
 /// How long a lookup may miss what happened, where nobody says: counted from the last deadline.
-pub const SETTLE_DEFAULT: Duration = Duration::from_secs(60);
+pub const SETTLE_DEFAULT: Duration = Duration::from_mins(1);
 
 /// How an effect of unknown outcome is treated. Fixed at the first `begin` and kept; the parts combine, and are asked in this
 /// order: a resend with the same key, a lookup, a further try that may be a second effect, a person.

@@ -242,6 +242,19 @@ impl Effect {
         self.open_tries().map(|one| one.deadline.after(self.policy.settle)).max()
     }
 
+    /// Whether all that may have happened has one outcome: its tries had one key, and the destination did not forget it between
+    /// two of them. `told`: a try that is said to have happened.
+    pub(super) fn has_one_key(&self, told: Option<u32>) -> bool {
+        if self.policy.key_ttl.is_none() || !self.policy.may_double() {
+            return self.policy.key_ttl.is_some();
+        }
+        let may_have = |(index, one): &(usize, &Try)| {
+            matches!(one.outcome, None | Some(TryOutcome::Done)) || told == Some(*index as u32 + 1)
+        };
+        let mut tries = self.tries.iter().enumerate().filter(may_have).map(|(_, one)| one);
+        tries.next().is_none_or(|first| tries.all(|one| one.shares_key_with(first)))
+    }
+
     /// Money that its tries hold.
     pub fn at_risk(&self) -> i64 {
         self.tries.iter().filter_map(|one| one.reserved).map(|held| held.amount.get()).fold(0, i64::saturating_add)

@@ -51,17 +51,11 @@ impl Ledger {
         self.recall(case, None);
         let at = self.heard(case, one);
         let effect = &case.effects[at];
-        let told = effect.numbered(one.number);
-        let closes = |index: usize, other: &Try| {
-            // One key, one effect, unless it was tried again when the destination had forgotten the key.
-            let under_one_key = effect.policy.key_ttl.is_some()
-                && (!effect.policy.may_double() || told.is_some_and(|told| told.shares_key_with(other)));
-            index + 1 == one.number as usize || under_one_key || !self.has(Rule::NamesTry)
-        };
-        let closed = effect.tries.iter().enumerate().filter(|(index, other)| closes(*index, other));
-        let closed: Vec<usize> = closed.map(|(index, _)| index).collect();
+        let under_one_key = effect.has_one_key(Some(one.number));
+        let closes = |index: usize| index + 1 == one.number as usize || under_one_key || !self.has(Rule::NamesTry);
+        let over: Vec<usize> = (0..effect.tries.len()).filter(|index| closes(*index)).collect();
         let number = Some(one.number);
-        self.record(case, at, &[(evidence.clone(), number)], Witness::Sender, &closed);
+        self.record(case, at, &[(evidence.clone(), number)], Witness::Sender, &over);
         if current { ReportAnswer::Recorded } else { ReportAnswer::LeaseLost }
     }
 
@@ -86,7 +80,7 @@ impl Ledger {
         let index = if self.has(Rule::NamesTry) { index } else { newest };
         let outcome = if rejected { TryOutcome::Rejected } else { TryOutcome::NotSent };
         if case.effects[at].state == EffectState::Done {
-            case.close(at, index, outcome);
+            self.close_one(case, at, index, outcome);
             if !self.has(Rule::DoneStays) {
                 case.effects[at].becomes(EffectState::Failed, None);
             }
@@ -107,7 +101,7 @@ impl Ledger {
         let effect = &mut case.effects[at];
         if effect.open_tries().next().is_some() {
             if effect.state == EffectState::Intended && index == newest {
-                self.to_unknown(effect, Reason::OtherTryOpen);
+                self.becomes_unknown(effect, Reason::OtherTryOpen);
             }
             return ReportAnswer::Recorded;
         }
@@ -125,7 +119,7 @@ impl Ledger {
         let Some((at, index)) = Self::known(case, one) else { return ReportAnswer::Missing };
         let effect = &mut case.effects[at];
         if effect.state == EffectState::Intended && (index + 1 == effect.tries.len() || !self.has(Rule::NamesTry)) {
-            self.to_unknown(effect, Reason::Reported);
+            self.becomes_unknown(effect, Reason::Reported);
         } else if effect.state == EffectState::Done && !self.has(Rule::DoneStays) {
             effect.becomes(EffectState::Unknown, Some(Reason::Reported));
         }
@@ -200,7 +194,9 @@ impl Ledger {
             let sent_by_the_lost = other.is_of_restore() && tries[index].key_until.is_some();
             sent_by_the_lost || other.shares_key_with(&tries[index])
         };
-        let shares = |other: usize| other != index && tries[other].is_open() && shares_key(&tries[other]);
+        let shares = |other: usize| {
+            other != index && tries[other].is_open() && tries[other].reserved.is_none() && shares_key(&tries[other])
+        };
         let heir = (0..tries.len()).rev().find(|other| shares(*other));
         if let Some(heir) = heir
             && tries[index].reserved.is_some()

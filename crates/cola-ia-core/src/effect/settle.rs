@@ -44,8 +44,8 @@ impl Ledger {
         let open = effect.open_tries().count();
         let cannot_change = match decision {
             Decision::Found(found) if found.is_empty() => return SettleAnswer::Void,
-            // There is nothing else that it could become.
-            Decision::Found(_) => effect.policy.key_ttl.is_some() || open == 1,
+            // There is nothing else that it could become: one try, or one key that the destination never forgot between two.
+            Decision::Found(_) => open == 1 || (effect.policy.key_ttl.is_some() && !effect.policy.may_double()),
             Decision::Absent => false,
             Decision::Abandon => true,
         };

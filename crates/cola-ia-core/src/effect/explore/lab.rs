@@ -3,9 +3,9 @@
 //! Jobs with their effects are numbered, each once; a call sees nothing but its case, the sums of money and the restored mark,
 //! so its answer is kept and the ledger's code runs once for each question that there is.
 
-use std::collections::HashMap;
 use std::time::Duration;
 
+use super::search::QuickMap;
 use super::world::{Answer, Call, Kind, Scenario, Verb};
 use crate::clock::Timestamp;
 use crate::effect::{
@@ -59,10 +59,10 @@ pub(super) struct Lab<'s> {
     removed: Vec<Rule>,
     names: Vec<EffectName>,
     cases: Vec<Case>,
-    numbers: HashMap<(Job, Vec<Effect>), u32>,
-    answers: HashMap<Question, Done>,
-    ticked: HashMap<u32, u32>,
-    seen: HashMap<(u32, u8), u32>,
+    numbers: QuickMap<(Job, Vec<Effect>), u32>,
+    answers: QuickMap<Question, Done>,
+    ticked: QuickMap<u32, u32>,
+    seen: QuickMap<(u32, u8), u32>,
 }
 
 impl<'s> Lab<'s> {
@@ -73,10 +73,10 @@ impl<'s> Lab<'s> {
             removed: removed.to_vec(),
             names,
             cases: Vec::new(),
-            numbers: HashMap::new(),
-            answers: HashMap::new(),
-            ticked: HashMap::new(),
-            seen: HashMap::new(),
+            numbers: QuickMap::default(),
+            answers: QuickMap::default(),
+            ticked: QuickMap::default(),
+            seen: QuickMap::default(),
         }
     }
 
@@ -140,13 +140,13 @@ impl<'s> Lab<'s> {
             key_ttl: (self.scenario.kind == Kind::Key).then(|| ticks(TTL)),
             lookup: self.scenario.looks_up(),
             settle: ticks(SETTLE),
-            otherwise: if self.scenario.kind == Kind::Retry { Otherwise::Retry } else { Otherwise::Hold },
+            otherwise: if self.scenario.or_retry || self.scenario.kind == Kind::Retry {
+                Otherwise::Retry
+            } else {
+                Otherwise::Hold
+            },
             retry_below: None,
         }
-    }
-
-    pub(super) fn token(&self, lease: u8) -> LeaseToken {
-        LeaseToken::new([1; 16], u16::from(lease))
     }
 
     /// A verb, as one transaction.
@@ -177,7 +177,7 @@ impl<'s> Lab<'s> {
     fn ask(&self, ledger: Ledger, case: &mut Case, call: Call, budget: Budget) -> Answer {
         let one = Micros::new(1);
         let name = &self.names[usize::from(call.eff)];
-        let lease = self.token(call.lease);
+        let lease = token(call.lease);
         let told = TryRef { lease, run: call.run, name: name.clone(), number: call.n };
         let evidence =
             |number: u8| Evidence { resource_id: Some(format!("r{number}")), cost: one, ..Evidence::default() };
@@ -227,7 +227,7 @@ impl<'s> Lab<'s> {
     }
 
     pub(super) fn claim(&mut self, case: u32, lease: u8) -> u32 {
-        let claimed = self.case(case).job.claim(NOW, self.token(lease), Duration::ZERO).expect("it is due");
+        let claimed = self.case(case).job.claim(NOW, token(lease), Duration::ZERO).expect("it is due");
         self.with_job(case, claimed)
     }
 
@@ -255,6 +255,13 @@ impl<'s> Lab<'s> {
         Some(self.number(changed))
     }
 
+    /// `None` where it is refused.
+    pub(super) fn retry(&mut self, case: u32, restored: Option<u8>) -> Option<u32> {
+        let mut changed = self.case(case).clone();
+        self.ledger(case, restored).retry(&mut changed).ok()?;
+        Some(self.number(changed))
+    }
+
     fn changed(&mut self, case: u32, restored: Option<u8>, change: impl FnOnce(Ledger, &mut Case)) -> u32 {
         let mut changed = self.case(case).clone();
         change(self.ledger(case, restored), &mut changed);
@@ -278,6 +285,10 @@ impl<'s> Lab<'s> {
         self.ticked.insert(case, number);
         number
     }
+}
+
+fn token(lease: u8) -> LeaseToken {
+    LeaseToken::new([1; 16], u16::from(lease))
 }
 
 fn begin_id(number: u32) -> BeginId {
@@ -360,6 +371,8 @@ fn canonical(mut case: Case) -> Case {
         }
         effect.records.sort_by(|one, other| one.evidence.resource_id.cmp(&other.evidence.resource_id));
         let newest = effect.tries.len().saturating_sub(1);
+        let keys: Vec<Option<Timestamp>> = effect.tries.iter().map(|one| one.key_until).collect();
+        let may_double = effect.policy.may_double();
         let (intended, look_first) = (effect.state == crate::effect::EffectState::Intended, effect.look_first);
         for (index, one) in effect.tries.iter_mut().enumerate() {
             let (long_sent, long_over) = (ago(FLIGHT + SETTLE), ago(SETTLE));
@@ -367,10 +380,16 @@ fn canonical(mut case: Case) -> Case {
             one.send_before = if matters { one.send_before.max(long_sent) } else { long_sent };
             one.deadline = if matters { one.deadline.max(long_over) } else { long_over };
             one.begun_at = Timestamp::from_micros(one.send_before.as_micros() - i64::from(WINDOW) * TICK_MICROS);
-            one.key_until = one.key_until.map(|until| until.max(NOW)).filter(|_| one.is_open());
+            // A key that is forgotten still tells which tries it was; only a further try under another one needs that.
+            let group = keys.iter().position(|key| *key == one.key_until).unwrap_or(index) as i64;
+            let forgotten = Timestamp::from_micros(NOW.as_micros() - if may_double { group } else { 0 });
+            let kept = one.is_open() || may_double;
+            let until = |until: Timestamp| if until > NOW { until } else { forgotten };
+            one.key_until = one.key_until.map(until).filter(|_| kept);
             one.lease = one.lease.filter(|_| intended && index == newest);
             one.request = one.request.filter(|_| one.is_open() || index == newest);
-            one.outcome = one.outcome.map(|_| TryOutcome::Absent);
+            let happened = may_double && one.outcome == Some(TryOutcome::Done);
+            one.outcome = one.outcome.map(|_| if happened { TryOutcome::Done } else { TryOutcome::Absent });
         }
     }
     case

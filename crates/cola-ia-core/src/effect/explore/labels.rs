@@ -23,6 +23,7 @@ pub(super) enum Label {
     PersonCancels(u8),
     PersonOrdersANewRun,
     PersonRaisesTheBudget,
+    PersonHasItTriedAgain(u8),
     Tick,
 }
 

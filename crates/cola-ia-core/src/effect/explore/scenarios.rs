@@ -24,6 +24,7 @@ const fn scenario(name: &'static str, kind: Kind) -> Scenario {
         attempts: 3,
         tries: 2,
         fallback: false,
+        or_retry: false,
         reject: 0,
         twin: 0,
         late: 0,
@@ -31,6 +32,7 @@ const fn scenario(name: &'static str, kind: Kind) -> Scenario {
         replay: 0,
         restore: 0,
         raises: 0,
+        again: 0,
         permanent: false,
         abandon: false,
         changing: false,
@@ -109,7 +111,32 @@ pub(super) const SCENARIOS: &[Scenario] = &[
     },
 ];
 
+/// What is not in the specification: policies whose parts combine, and jobs that people have tried again.
+pub(super) const OWN: &[Scenario] = &[
+    Scenario { or_retry: true, tries: 3, ..scenario("key, then retry", Kind::Key) },
+    Scenario { or_retry: true, reject: 1, ..scenario("lookup or retry", Kind::Lookup) },
+    Scenario {
+        attempts: 1,
+        tries: 2,
+        fallback: true,
+        restore: 1,
+        check: RESTORED,
+        ..scenario("key, looked up after the ttl, restored", Kind::Key)
+    },
+    Scenario { attempts: 1, restore: 1, check: RESTORED, ..scenario("none/retry, restored", Kind::Retry) },
+    Scenario { attempts: 2, again: 1, cancel: 1, ..scenario("lookup, cancelled, tried again", Kind::Lookup) },
+    Scenario { attempts: 1, again: 1, abandon: true, ..scenario("none/hold, abandon, tried again", Kind::Hold) },
+    Scenario {
+        attempts: 1,
+        again: 1,
+        restore: 1,
+        check: RESTORED,
+        ..scenario("lookup, restored, tried again", Kind::Lookup)
+    },
+];
+
 pub(super) const DEEP: &[Scenario] = &[
+    Scenario { or_retry: true, tries: 3, reject: 1, ..scenario("key, then retry", Kind::Key) },
     Scenario { tries: 3, reject: 1, ..scenario("key", Kind::Key) },
     Scenario { tries: 3, reject: 2, twin: 1, ..scenario("lookup", Kind::Lookup) },
     Scenario { tries: 3, reject: 1, twin: 1, ..scenario("none/hold", Kind::Hold) },

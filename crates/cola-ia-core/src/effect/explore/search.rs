@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 use std::fmt;
+use std::hash::{BuildHasherDefault, Hasher};
 use std::rc::Rc;
 
 use super::lab::Lab;
@@ -31,11 +32,53 @@ impl fmt::Display for Counterexample {
     }
 }
 
+/// Quick without optimisation; nobody chooses these worlds to collide.
+#[derive(Default)]
+pub(super) struct Quick(u64);
+
+pub(super) type QuickMap<K, V> = HashMap<K, V, BuildHasherDefault<Quick>>;
+
+impl Quick {
+    fn mix(&mut self, word: u64) {
+        self.0 = (self.0.rotate_left(5) ^ word).wrapping_mul(0x9E37_79B9_7F4A_7C15);
+    }
+}
+
+impl Hasher for Quick {
+    fn finish(&self) -> u64 {
+        self.0 ^ (self.0 >> 32)
+    }
+
+    fn write(&mut self, bytes: &[u8]) {
+        for word in bytes.chunks(8) {
+            let mut padded = [0; 8];
+            padded[..word.len()].copy_from_slice(word);
+            self.mix(u64::from_le_bytes(padded));
+        }
+    }
+
+    fn write_u8(&mut self, word: u8) {
+        self.mix(u64::from(word));
+    }
+
+    fn write_u32(&mut self, word: u32) {
+        self.mix(u64::from(word));
+    }
+
+    fn write_u64(&mut self, word: u64) {
+        self.mix(word);
+    }
+
+    fn write_usize(&mut self, word: usize) {
+        self.mix(word as u64);
+    }
+}
+
 /// The worlds that were reached, and how.
 #[derive(Default)]
 struct Reached {
     worlds: Vec<Rc<World>>,
-    numbers: HashMap<Rc<World>, u32>,
+    numbers: QuickMap<Rc<World>, u32>,
     parent: Vec<u32>,
     how: Vec<Option<Label>>,
     /// Steps that a path of L1 and L2 may use.
@@ -89,20 +132,19 @@ pub(super) fn search(scenario: &Scenario, removed: &[Rule], wanted: &[Property])
                 return stop(bad, &reached);
             }
             let known = reached.numbers.get(&step.world).copied();
-            let to = match known {
-                Some(to) => to,
-                None => {
-                    if let Some(bad) = broken(&mut lab, &step.world).filter(|bad| wanted.contains(&bad.0)) {
-                        return stop(bad, &reached);
-                    }
-                    let [(_, ends, any), (_, succeeds, asked)] = &mut goals;
-                    ends.push(ended(&mut lab, &step.world));
-                    any.push(true);
-                    succeeds.push(succeeded(&mut lab, &step.world));
-                    asked.push(undecided(&mut lab, &step.world));
-                    most = step.world.dest.iter().map(|one| one.real.len()).max().unwrap_or(0).max(most);
-                    reached.add(step.world, at, Some(step.label))
+            let to = if let Some(to) = known {
+                to
+            } else {
+                if let Some(bad) = broken(&mut lab, &step.world).filter(|bad| wanted.contains(&bad.0)) {
+                    return stop(bad, &reached);
                 }
+                let [(_, ends, any), (_, succeeds, asked)] = &mut goals;
+                ends.push(ended(&mut lab, &step.world));
+                any.push(true);
+                succeeds.push(succeeded(&mut lab, &step.world));
+                asked.push(undecided(&mut lab, &step.world));
+                most = step.world.dest.iter().map(|one| one.real.len()).max().unwrap_or(0).max(most);
+                reached.add(step.world, at, Some(step.label))
             };
             if to != at && !step.label.cancels() {
                 reached.edges.push((at, to));

@@ -21,7 +21,7 @@ impl Step {
 }
 
 pub(super) fn initial(lab: &mut Lab<'_>) -> World {
-    let Scenario { jobs, reject, twin, late, cancel, replay, restore, raises, budget, .. } = *lab.scenario;
+    let Scenario { jobs, reject, twin, late, cancel, replay, restore, raises, again, budget, .. } = *lab.scenario;
     World {
         cases: vec![lab.born(); jobs],
         owners: vec![0; jobs],
@@ -30,7 +30,7 @@ pub(super) fn initial(lab: &mut Lab<'_>) -> World {
         dest: vec![Destination::default(); lab.scenario.destinations()],
         late: None,
         saved: None,
-        left: Troubles { reject, twin, late, cancel, replay, restore, raises },
+        left: Troubles { reject, twin, late, cancel, replay, restore, raises, again },
         reserved: 0,
         spent: 0,
         budget,
@@ -369,6 +369,14 @@ fn person_steps(lab: &mut Lab<'_>, world: &World, next: &mut Vec<Step>) {
             cancelled.cases[job] = lab.cancel(world.cases[job], world.restored);
             cancelled.owners[job] = 0;
             next.push(Step::fine(Label::PersonCancels(job as u8), cancelled));
+        }
+        if world.left.again > 0
+            && let Some(tried_again) = lab.retry(world.cases[job], world.restored)
+        {
+            let mut ordered = world.clone();
+            ordered.left.again -= 1;
+            ordered.cases[job] = tried_again;
+            next.push(Step::fine(Label::PersonHasItTriedAgain(job as u8), ordered));
         }
     }
     if world.left.replay > 0 {

@@ -13,6 +13,7 @@ pub(super) enum Kind {
 
 /// Bounds of a world, and how unhelpful it is.
 #[derive(Debug, Clone)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a freedom that a scenario gives or not")]
 pub(super) struct Scenario {
     pub(super) name: &'static str,
     pub(super) kind: Kind,
@@ -22,6 +23,8 @@ pub(super) struct Scenario {
     pub(super) tries: usize,
     /// Under key: the destination can be looked up once the ttl is over.
     pub(super) fallback: bool,
+    /// Where neither key nor lookup helps it is tried again, whatever the kind.
+    pub(super) or_retry: bool,
     /// How often the destination refuses for good, even under a known key: a rate limit comes first.
     pub(super) reject: u8,
     /// How often a second process works under the same lease.
@@ -34,6 +37,8 @@ pub(super) struct Scenario {
     pub(super) restore: u8,
     /// How often a person raises the budget.
     pub(super) raises: u8,
+    /// How often a person has the job tried again.
+    pub(super) again: u8,
     /// A worker may fail for good.
     pub(super) permanent: bool,
     pub(super) abandon: bool,
@@ -63,6 +68,15 @@ impl Scenario {
     /// Where what one key caused is counted.
     pub(super) fn place(&self, job: u8, run: u32, effect: u8) -> usize {
         ((run as usize - 1) * self.jobs + usize::from(job)) * self.effects + usize::from(effect)
+    }
+
+    /// Whether a key causes at most one effect.
+    pub(super) fn promises_one(&self) -> bool {
+        match self.kind {
+            Kind::Key => !self.or_retry,
+            Kind::Lookup | Kind::Hold => true,
+            Kind::Retry => false,
+        }
     }
 
     pub(super) fn looks_up(&self) -> bool {
@@ -190,6 +204,7 @@ pub(super) struct Troubles {
     pub(super) replay: u8,
     pub(super) restore: u8,
     pub(super) raises: u8,
+    pub(super) again: u8,
 }
 
 /// A backup.

@@ -46,7 +46,7 @@ mod tests;
 pub use begin::{Begin, BeginAnswer, Go, Refused};
 pub use case::Case;
 pub use key::{JOB_EFFECT, effect_key};
-pub use lease_end::{EndRefused, Ended, OrderDenied};
+pub use lease_end::{EndAnswer, EndRefused, OrderDenied};
 pub use ledger::Ledger;
 pub use money::{Budget, COST_MAX_MICROS, Micros, MoneyMove, Reservation, UtcDay};
 pub use name::{BeginId, EFFECT_NAME_MAX_BYTES, EffectName, RequestHash};

@@ -140,17 +140,23 @@ impl Ledger {
         if !self.has(Rule::BudgetLast) && mine.is_none() {
             self.reservation(begin, budget)?;
         }
+        let made_another = mine.is_none() && case.effects.iter().any(|effect| number_of(effect).is_some());
         let Some(at) = case.find(case.job.run, &begin.name) else {
+            if made_another && self.has(Rule::IdOnce) {
+                return Ok(BeginAnswer::Used);
+            }
             return self.first_try(case, begin, budget);
         };
         let effect = &mut case.effects[at];
         if !self.has(Rule::MismatchLast) && effect.tries.last().is_some_and(|newest| newest.request != begin.request) {
             return Err(Refused::OtherRequest);
         }
-        if effect.state == EffectState::Done
-            && let Some(first) = effect.records.first()
-        {
-            return Ok(BeginAnswer::Done(Box::new(first.clone())));
+        if effect.state == EffectState::Done {
+            let first = effect.records.first().cloned();
+            return Ok(BeginAnswer::Done(Box::new(first.unwrap_or_else(|| Recorded::nothing(effect.begun_at)))));
+        }
+        if made_another && self.has(Rule::IdOnce) {
+            return Ok(BeginAnswer::Used);
         }
         if let Some(number) = mine {
             let newest_and_open = number == effect.newest() && effect.numbered(number).is_some_and(Try::is_open);
@@ -332,12 +338,14 @@ impl Ledger {
 
     /// Only a person can tell: the ledger stops the job itself, in the transaction of the answer.
     fn hold(&self, case: &mut Case, at: usize) -> BeginAnswer {
-        if case.effects[at].state != EffectState::Held {
-            case.effects[at].becomes(EffectState::Held, Some(Reason::NobodyCanTell));
+        let effect = &mut case.effects[at];
+        let reason = effect.reason.filter(|reason| *reason == Reason::Restored).unwrap_or(Reason::NobodyCanTell);
+        if effect.state != EffectState::Held {
+            effect.becomes(EffectState::Held, Some(reason));
         }
         self.lease_ends(case, true);
         case.job = case.job.held(self.has(Rule::HeldFree));
-        BeginAnswer::Held(case.effects[at].reason.unwrap_or(Reason::NobodyCanTell))
+        BeginAnswer::Held(reason)
     }
 }
 

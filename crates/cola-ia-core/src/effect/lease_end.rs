@@ -9,7 +9,7 @@ use crate::job::{Denied, Draw, Ending, Job, JobState, LeaseToken, Outcome};
 
 /// How an attempt ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Ended {
+pub enum EndAnswer {
     /// As said just now. Where it left the job stands in the case.
     Now(Outcome),
     /// As said before: nothing changed, and the answer is what is recorded with the attempt.
@@ -50,9 +50,9 @@ impl Ledger {
         lease: LeaseToken,
         ending: Ending,
         before: Option<Outcome>,
-    ) -> Result<Ended, EndRefused> {
+    ) -> Result<EndAnswer, EndRefused> {
         if before == Some(ending.outcome()) && self.has(Rule::CompleteRepeat) {
-            return Ok(Ended::Before);
+            return Ok(EndAnswer::Before);
         }
         if !Self::holds(case, lease) {
             return Err(EndRefused::LeaseLost);
@@ -65,7 +65,7 @@ impl Ledger {
         let (job, outcome) = moved.map_err(|_| EndRefused::LeaseLost)?;
         self.lease_ends(case, false);
         self.comes_to_rest(case, job);
-        Ok(Ended::Now(outcome))
+        Ok(EndAnswer::Now(outcome))
     }
 
     /// Ends a lease that ran out: [`Job::expire`], and as [`end`](Self::end). The attempt has
@@ -110,7 +110,8 @@ impl Ledger {
         Ok(())
     }
 
-    /// Works once more on what has ended: [`Job::replay`]. The effects of the new run have other keys.
+    /// Works once more on what has ended: [`Job::replay`]. The effects of the new run have other keys. The case has the effects
+    /// of all runs, or at least those that are open.
     ///
     /// # Errors
     /// It has not ended; the outcome of an effect is open.
@@ -123,7 +124,7 @@ impl Ledger {
         self.new_run(case, job)
     }
 
-    /// A new run, whatever the state: [`Job::rerun`].
+    /// A new run, whatever the state: [`Job::rerun`]. The case as for [`replay`](Self::replay).
     ///
     /// # Errors
     /// The outcome of an effect is open.

@@ -185,6 +185,20 @@ impl Alarm {
     }
 }
 
+impl Recorded {
+    /// What is known of an effect of which only that it happened was kept.
+    pub(super) fn nothing(at: Timestamp) -> Self {
+        Self {
+            evidence: Evidence::default(),
+            number: None,
+            at,
+            witness: Witness::Person,
+            charged: Micros::ZERO,
+            day: UtcDay::of(at),
+        }
+    }
+}
+
 impl Try {
     /// Whether its outcome is not known.
     pub fn is_open(&self) -> bool {

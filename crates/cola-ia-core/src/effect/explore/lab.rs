@@ -9,7 +9,7 @@ use super::search::QuickMap;
 use super::world::{Answer, Call, Kind, Scenario, Verb};
 use crate::clock::Timestamp;
 use crate::effect::{
-    Begin, BeginAnswer, BeginId, Budget, Case, Decision, Effect, EffectName, EndRefused, Ended, Evidence, Ledger,
+    Begin, BeginAnswer, BeginId, Budget, Case, Decision, Effect, EffectName, EndAnswer, EndRefused, Evidence, Ledger,
     Micros, Otherwise, Policy, Refused, ReportAnswer, Rule, SettleAnswer, TryOutcome, TryRef, Witness,
 };
 use crate::job::{Ending, Job, JobState, LeaseToken, Outcome, RetryPolicy, Setback};
@@ -186,14 +186,13 @@ impl<'s> Lab<'s> {
                 let begin = Begin {
                     lease,
                     name: name.clone(),
-                    begin_id: begin_id(call.n),
+                    begin_id: begin_id(&call),
                     policy: self.policy(),
                     request: Some([call.x; 32]),
                     expected: one,
                     send_within: ticks(WINDOW),
                     call_time: ticks(FLIGHT),
                 };
-                // A job of another run is another job: its old leases are not asked about it.
                 begun(&ledger.begin(case, &begin, Some(&budget)))
             }
             Verb::Done => reported(ledger.done(case, &told, &evidence(call.x))),
@@ -217,7 +216,7 @@ impl<'s> Lab<'s> {
     fn ended(&self, case: &mut Case, ledger: Ledger, lease: LeaseToken, ending: Ending, call: Call) -> Answer {
         let before: Option<Outcome> = call.accepted.then(|| ending.outcome());
         match ledger.end(case, lease, ending, before) {
-            Ok(Ended::Now(_) | Ended::Before) => Answer::Ok,
+            Ok(EndAnswer::Now(_) | EndAnswer::Before) => Answer::Ok,
             Err(EndRefused::LeaseLost) => Answer::LeaseLost,
             Err(EndRefused::Unresolved) => {
                 let first = case.open().next().expect("it was refused for one").name.clone();
@@ -291,9 +290,10 @@ fn token(lease: u8) -> LeaseToken {
     LeaseToken::new([1; 16], u16::from(lease))
 }
 
-fn begin_id(number: u32) -> BeginId {
-    let mut bytes = [0; 16];
-    bytes[..4].copy_from_slice(&number.to_be_bytes());
+fn begin_id(call: &Call) -> BeginId {
+    let mut bytes = [call.eff; 16];
+    bytes[..4].copy_from_slice(&call.n.to_be_bytes());
+    bytes[4..8].copy_from_slice(&call.run.to_be_bytes());
     BeginId(bytes)
 }
 

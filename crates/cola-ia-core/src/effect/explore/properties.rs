@@ -45,15 +45,15 @@ pub(super) fn broken(lab: &mut Lab<'_>, world: &World) -> Option<Bad> {
             for eff in 0..lab.scenario.effects as u8 {
                 let happened = world.dest[lab.scenario.place(job as u8, run, eff)].real.len();
                 real += happened as i64;
-                let what = format!("job {} run {run} e{}", job + 1, eff + 1);
+                let what = || format!("job {} run {run} e{}", job + 1, eff + 1);
                 if happened > 1 && lab.scenario.promises_one() {
-                    return Some((Property::S1, format!("{what} really happened {happened} times")));
+                    return Some((Property::S1, format!("{} really happened {happened} times", what())));
                 }
                 let Some(effect) = lab.effect_of(seen, run, eff) else { continue };
                 let of_run = (run == case.job.run).then_some(case);
                 let bad = broken_effect(lab, effect, happened, of_run, world.restored.is_some());
                 if let Some((property, text)) = bad {
-                    return Some((property, format!("{what} {text}")));
+                    return Some((property, format!("{} {text}", what())));
                 }
                 holds += effect.at_risk();
                 ids += effect.records.len() as i64;

@@ -229,11 +229,9 @@ impl Ledger {
         policy.otherwise == Otherwise::Retry || effect.open_tries().all(cheap)
     }
 
-    /// Whether the destination answers whatever this call sends as it answered the open tries.
+    /// Whether the destination answers whatever this call sends as it answered the open tries. A try of a restore has no key:
+    /// nobody knows when it was sent first.
     fn key_is_known(&self, effect: &Effect, begin: &Begin) -> bool {
-        if effect.open_tries().any(Try::is_of_restore) {
-            return false; // nobody knows when the key was sent first
-        }
         let Some(until) = effect.open_tries().next_back().and_then(|newest| newest.key_until) else { return false };
         if self.has(Rule::TtlDeadline) {
             self.now.after(begin.send_within).after(begin.call_time) <= until

@@ -452,23 +452,34 @@ fn begin_in_a_restored_store_never_answers_plain_go() {
 #[test]
 fn a_begin_id_makes_one_try_of_one_effect() {
     let mut desk = Desk::new(hold()).begun(1);
-    let begin = |desk: &mut Desk, id| {
-        let begin = Begin {
-            lease: token(1),
-            name: EffectName::new("mail").unwrap(),
-            begin_id: BeginId([id; 16]),
-            policy: hold(),
-            request: None,
-            expected: None,
-            send_within: seconds(1),
-            call_time: seconds(1),
-        };
-        word(&desk.ledger().begin(&mut desk.case, &begin, None))
-    };
-    assert_eq!(begin(&mut desk, 1), "used");
-    assert_eq!(begin(&mut desk, 2), "go 1 before 1");
-    assert_eq!(begin(&mut desk, 1), "used");
+    assert_eq!(begin_mail(&mut desk, 1), "used");
+    assert_eq!(begin_mail(&mut desk, 2), "go 1 before 1");
+    assert_eq!(begin_mail(&mut desk, 1), "used");
     assert_eq!(desk.case.effects.len(), 2);
+}
+
+/// Another effect of the same job.
+fn begin_mail(desk: &mut Desk, id: u8) -> String {
+    let begin = Begin {
+        lease: token(1),
+        name: EffectName::new("mail").unwrap(),
+        begin_id: BeginId([id; 16]),
+        policy: hold(),
+        request: None,
+        expected: None,
+        send_within: seconds(1),
+        call_time: seconds(1),
+    };
+    word(&desk.ledger().begin(&mut desk.case, &begin, None))
+}
+
+#[test]
+fn a_begin_that_is_held_leaves_no_other_effect_intended() {
+    let mut desk = Desk::new(hold()).begun(1).reported(1, "unknown");
+    begin_mail(&mut desk, 2);
+    desk.begin(3);
+    let states: Vec<_> = desk.case.effects.iter().map(|effect| effect.state).collect();
+    assert_eq!(states, [EffectState::Held, EffectState::Unknown]);
 }
 
 #[test]
@@ -735,6 +746,19 @@ fn a_resend_takes_the_money_over_and_the_last_of_one_key_gives_it_back() {
     assert_eq!((reserved(&desk), desk.money()), (vec![true, false], (5, 0)));
     desk.report(1, "rejected");
     assert_eq!((reserved(&desk), desk.money(), desk.state()), (vec![false, false], (0, 0), EffectState::Failed));
+}
+
+#[test]
+fn a_resend_that_the_restored_store_lost_may_have_taken_the_money_over() {
+    let restored = |policy| {
+        let mut desk = Desk::new(policy).begun(1).reported(1, "unknown").at(30);
+        desk.restored_at = Some(at(20));
+        desk.reported(1, "rejected")
+    };
+    let keyed = restored(key(100));
+    assert_eq!((keyed.state(), keyed.money()), (EffectState::Unknown, (5, 0)));
+    let looked_up = restored(lookup());
+    assert_eq!((looked_up.state(), looked_up.money()), (EffectState::Unknown, (0, 0)));
 }
 
 #[test]

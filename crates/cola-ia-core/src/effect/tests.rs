@@ -749,6 +749,19 @@ fn a_resend_takes_the_money_over_and_the_last_of_one_key_gives_it_back() {
 }
 
 #[test]
+fn behind_the_ttl_each_key_window_has_its_own_money() {
+    let policy = Policy { otherwise: Otherwise::Retry, ..key(100) };
+    let mut desk = Desk::new(policy).begun(1).begun(2).at(95).begun(3);
+    assert_eq!(desk.money(), (10, 0), "the first two share");
+    desk.report(3, "r3:3");
+    assert_eq!((desk.state(), desk.money()), (EffectState::Done, (5, 3)), "the others may be another effect");
+    desk.report(2, "not sent");
+    assert_eq!(desk.money(), (5, 3), "the first one may have happened");
+    desk.report(1, "r1:4");
+    assert_eq!((desk.money(), desk.effect().alarm), ((0, 7), Some(Alarm::DoubleEffect)));
+}
+
+#[test]
 fn a_resend_that_the_restored_store_lost_may_have_taken_the_money_over() {
     let restored = |policy| {
         let mut desk = Desk::new(policy).begun(1).reported(1, "unknown").at(30);

@@ -9,6 +9,9 @@ use crate::job::{Ending, Job, JobState, LeaseToken, Outcome, RetryPolicy, Setbac
 /// Ten minutes before midnight.
 const START: Timestamp = Timestamp::from_micros(1_700_092_200_000_000);
 
+/// What ends a lease.
+type End = fn(&mut Desk);
+
 fn seconds(count: u64) -> Duration {
     Duration::from_secs(count)
 }
@@ -450,6 +453,44 @@ fn begin_in_a_restored_store_never_answers_plain_go() {
 }
 
 #[test]
+fn a_restore_is_heeded_by_every_verb() {
+    let restored = |desk: Desk| {
+        let mut desk = desk.at(30);
+        desk.restored_at = Some(at(20));
+        desk
+    };
+    let not_sent = || restored(Desk::new(lookup()).begun(1).reported(1, "not sent"));
+    let ends: [(&str, End); 3] = [
+        ("cancel", |desk| desk.ledger().cancel(&mut desk.case).unwrap()),
+        ("fail", |desk| ok(desk.end(failed(Setback::Permanent), None))),
+        ("recover", |desk| {
+            desk.case.job.crashes = 2;
+            desk.ledger().expire(&mut desk.case).unwrap();
+        }),
+    ];
+    for (fact, end) in ends {
+        let mut desk = not_sent();
+        end(&mut desk);
+        assert_eq!((desk.case.job.state, desk.state()), (JobState::Held, EffectState::Held), "{fact}");
+    }
+    assert_eq!(not_sent().end(Ending::Done, None), Err(EndRefused::Unresolved));
+    let mut seen = not_sent();
+    seen.ledger().seen(&mut seen.case);
+    assert_eq!((seen.state(), seen.effect().newest()), (EffectState::Unknown, 2));
+
+    let mut looked = restored(Desk::new(lookup()).begun(1).reported(1, "rejected")).at(110);
+    assert_eq!(word(&looked.begin(2)), "check 2 from 0");
+    looked.report(2, "absent");
+    assert_eq!(word(&looked.begin(2)), "go 3 before 120", "one look is enough");
+
+    let mut sending = Desk::new(lookup()).begun(1).at(8);
+    sending.restored_at = Some(at(5));
+    assert_eq!(word(&sending.begin(1)), "go 1 before 10", "the lease holds, and its holder may send");
+    sending.report(1, "not sent");
+    assert_eq!(word(&sending.begin(2)), "wait 95");
+}
+
+#[test]
 fn a_begin_id_makes_one_try_of_one_effect() {
     let mut desk = Desk::new(hold()).begun(1);
     assert_eq!(begin_mail(&mut desk, 1), "used");
@@ -818,7 +859,6 @@ fn a_late_done_wakes_the_job() {
 
 #[test]
 fn every_end_of_a_lease_makes_intended_unknown() {
-    type End = fn(&mut Desk);
     let ends: [(&str, End, JobState); 6] = [
         ("fail", |desk| ok(desk.end(failed(Setback::Error), None)), JobState::Pending),
         ("release", |desk| ok(desk.end(Ending::Released, None)), JobState::Pending),
@@ -859,7 +899,6 @@ fn a_job_is_not_done_while_an_effect_is_open() {
 
 #[test]
 fn a_verdict_is_kept_until_the_effects_are_settled() {
-    type End = fn(&mut Desk);
     let verdicts: [(&str, End, &str, JobState, &str); 4] = [
         ("for good", |desk| ok(desk.end(failed(Setback::Permanent), None)), "permanent", JobState::Failed, "permanent"),
         ("cancelled", |desk| desk.ledger().cancel(&mut desk.case).unwrap(), "cancelled", JobState::Cancelled, ""),

@@ -43,10 +43,12 @@ pub(crate) struct Left {
 pub(super) async fn claim_until_the_end(worker: &Arc<Worker>) -> Left {
     let mut op = OpId::new(&SystemClock, &SystemEntropy);
     let mut backoff = Backoff::default();
+    let mut found_nothing = false;
     while let Some(places) = free_places(worker).await {
-        // Both before the claim, so that nothing that comes after it is missed.
+        // Both before the claim, so that nothing that comes after it is missed. While there is work, nobody is going to wait,
+        // and the claim is to come right behind the end of the job whose place it fills.
         let is_idle = worker.live.load(Ordering::SeqCst) == 0;
-        let seen = worker.store.changes().await.unwrap_or_default();
+        let seen = if found_nothing { Some(worker.store.changes().await.unwrap_or_default()) } else { None };
         let request = ClaimRequest {
             worker: worker.name.clone(),
             lease: worker.lease,
@@ -61,9 +63,13 @@ pub(super) async fn claim_until_the_end(worker: &Arc<Worker>) -> Left {
                 if worker.how.drain && is_idle {
                     return left(worker, &claim).await;
                 }
-                wait_for_work(worker, &claim, seen).await;
+                found_nothing = true;
+                if let Some(seen) = seen {
+                    wait_for_work(worker, &claim, seen).await;
+                }
             }
             Ok(claim) => {
+                found_nothing = false;
                 worker.outage.is_over();
                 backoff = Backoff::default();
                 begin(worker, claim, places).await;

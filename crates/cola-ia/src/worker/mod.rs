@@ -54,8 +54,6 @@ use standing::Standing;
 use stop::{Stopper, Stopping};
 use voice::{Speaker, Voice};
 
-/// Threads that tasks run on. They only hand over: commands and the store have their own.
-const THREADS: usize = 2;
 /// After a second signal, so long is waited for commands to be gone and for their jobs to be given back.
 const END_NOW: Duration = Duration::from_secs(3);
 /// How often the bar is told of what waits.
@@ -136,11 +134,8 @@ impl Worker {
 pub fn run(session: &Session, options: &WorkOptions, settings: &Settings) -> Result<Exit, Problem> {
     work::check_program(&options.program, &session.environment)?;
     let system = |key: &'static str| move |cause: std::io::Error| Problem::failed(Message::new(key).caused_by(&cause));
-    let runtime = tokio::runtime::Builder::new_multi_thread()
-        .worker_threads(THREADS)
-        .enable_all()
-        .build()
-        .map_err(system("work-no-threads"))?;
+    let runtime =
+        tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(system("work-no-threads"))?;
     let stopper = Stopper::new();
     {
         let _inside = runtime.enter();

@@ -12,6 +12,8 @@ mod host;
 #[cfg(feature = "bench")]
 mod input;
 #[cfg(feature = "bench")]
+mod jobs;
+#[cfg(feature = "bench")]
 mod measure;
 #[cfg(feature = "bench")]
 mod report;
@@ -53,10 +55,13 @@ pub(crate) fn run(repository: &Repository, arguments: &[String]) -> Result<(), F
 pub(crate) fn inner(repository: &Repository, arguments: &[String]) -> Result<(), Failure> {
     let (part, rest) = arguments.split_first().map_or(("", &[][..]), |(part, rest)| (part.as_str(), rest));
     match part {
-        "gate" | "views" | "wal" => match Options::parse(rest)? {
-            Some(options) if options.part == options::Part::Gate => gate::run(repository, &options),
-            Some(options) if options.part == options::Part::Views => views::run(repository, &options),
-            Some(options) => wal::run(repository, &options),
+        "gate" | "jobs" | "views" | "wal" => match Options::parse(rest)? {
+            Some(options) => match options.part {
+                options::Part::Gate => gate::run(repository, &options),
+                options::Part::Jobs => jobs::run(repository, &options),
+                options::Part::Views => views::run(repository, &options),
+                options::Part::Wal => wal::run(repository, &options),
+            },
             None => Ok(()),
         },
         measure::PART => measure::child(rest),

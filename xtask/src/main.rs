@@ -7,6 +7,7 @@
 mod bench;
 mod ci;
 mod deny;
+mod examples;
 mod failure;
 mod generated;
 mod machine;

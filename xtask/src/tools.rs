@@ -50,6 +50,19 @@ const TOOLS: &[Tool] = &[
         package: "python3",
         probe: &["-c", "import sqlite3, hashlib, json"],
     },
+    Tool {
+        name: "python3",
+        why: "from 3.11 on, makes the virtual environment of examples/analizar.py",
+        package: "python3-venv",
+        probe: &["-c", "import sys, venv, ensurepip; assert sys.version_info >= (3, 11)"],
+    },
+    Tool { name: "bash", why: "runs the Bash worker of docs/WORKERS.md", package: "bash", probe: &["-c", "true"] },
+    Tool {
+        name: "node",
+        why: "runs the Node worker of docs/WORKERS.md",
+        package: "nodejs",
+        probe: &["-e", "process.exit(parseInt(process.versions.node) < 18 ? 1 : 0)"],
+    },
 ];
 
 /// How a tool is on this machine.

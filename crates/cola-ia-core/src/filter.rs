@@ -223,7 +223,7 @@ impl Filter {
             Key::Since => return Some(set(&mut self.since, parse_moment(value, Edge::Start, now)?)),
             Key::Until => return Some(set(&mut self.until, parse_moment(value, Edge::End, now)?)),
             Key::Undecided => return Some(set(&mut self.undecided, yes_or_no(value)?)),
-            Key::Reason => push(&mut self.reasons, reason(value)?),
+            Key::Reason => push(&mut self.reasons, is_code(value).then(|| value.to_owned())?),
         }
         Some(true)
     }
@@ -317,11 +317,10 @@ fn yes_or_no(word: &str) -> Option<bool> {
     }
 }
 
-/// A stable code. The list of codes is open, their form is not.
-fn reason(word: &str) -> Option<String> {
-    let well_formed = (1..=REASON_MAX_BYTES).contains(&word.len())
-        && word.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-' | b'.' | b':'));
-    well_formed.then(|| word.to_owned())
+/// Whether this has the form of a stable code, so that a filter can ask for it. The list of codes is open, their form is not.
+pub fn is_code(word: &str) -> bool {
+    (1..=REASON_MAX_BYTES).contains(&word.len())
+        && word.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-' | b'.' | b':'))
 }
 
 /// Takes `value[,value…]` from the start of the text and gives what is left. `None`: quotation marks that do not end, or

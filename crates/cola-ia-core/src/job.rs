@@ -1,12 +1,14 @@
 //! What a job can be, and how it moves.
 //!
-//! The moves are pure functions of what a job is and what happened; every store is to make them by this code.
+//! The moves are pure functions of what a job is and what happened; every store makes them by this code.
 
 mod machine;
 mod retry;
+mod streak;
 
 pub use machine::{Denied, Ending, Job, Lease, LeaseToken, Outcome, Setback};
 pub use retry::{Draw, RetryPolicy, retry_after};
+pub use streak::{STREAK_WORTH_A_WARNING, Sign, Streak};
 
 /// Where a job stands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]

@@ -5,6 +5,9 @@
 
 pub mod age;
 pub mod clock;
+pub mod cost;
+pub mod effect;
+pub mod error_shape;
 pub mod event;
 pub mod filter;
 pub mod intake;

@@ -7,13 +7,9 @@
 //!
 //! The same conformance cases run on every implementation (`cola-ia-testkit`).
 
-mod restored;
-mod stats;
-
 use std::fmt;
 use std::sync::Arc;
-
-pub use restored::{Restored, RestoredMark};
+use std::time::Duration;
 
 use async_trait::async_trait;
 
@@ -21,25 +17,34 @@ use crate::clock::{Clock, Entropy, Timestamp};
 use crate::event::{EventType, Fingerprint, Source};
 use crate::filter::Filter;
 use crate::intake::{DeliveryNumber, EventNumber, Intake};
-use crate::job::JobState;
+use crate::job::{JobState, LeaseToken, RetryPolicy};
 use crate::verdict::Verdict;
 
 mod decisions;
 mod erase;
 pub mod export;
+mod leases;
 mod lists;
 mod prune;
+mod restored;
+mod stats;
 
 pub use decisions::{
     Decision, DecisionKind, DecisionView, NOTE_MAX_BYTES, RESOLVE_MAX, ResolveRequest, Resolved, RevisionView,
 };
 pub use erase::{EraseRequest, Erased, erased_id, names};
 pub use export::{ExportCursor, ExportPage, ImportBatch, Imported};
+pub use leases::{
+    Claim, ClaimRequest, ERROR_CLASS_MAX_BYTES, ERROR_MAX_BYTES, End, Ended, LEASES_MAX, LeaseLost, Leased,
+    OUTPUT_MAX_BYTES, Order, OrderRefused, RESOURCE_ID_MAX_BYTES, RESULT_MAX_BYTES, Recovered, Report, SourceView,
+    WORKER_NAME_MAX_BYTES, fitting, last_bytes,
+};
 pub use lists::{
     AttemptView, BothTexts, ConflictSummary, Cursor, DeliverySummary, EffectView, FOLLOW_MAX, FollowFrom, Followed,
     ListRequest, Page, TEXTS_MAX_BYTES, Texts,
 };
 pub use prune::{OPS_KEPT, PruneCursor, PruneRequest, Pruned, PrunedDeliveries};
+pub use restored::{Restored, RestoredMark};
 pub use stats::{STATS_SOURCES_MAX, Stats, StatsGroup};
 
 /// The caller's name for one mutating call: 16 bytes, of which the first six are the time in milliseconds, so that a store
@@ -153,6 +158,15 @@ pub struct JobSummary {
     pub received_at: Timestamp,
     /// When a pending job may be claimed.
     pub due_at: Option<Timestamp>,
+    /// While the job is running: when the lease ends, unless it is extended.
+    pub lease_until: Option<Timestamp>,
+}
+
+impl JobSummary {
+    /// Whether it runs on a lease that ran out: its worker is lost, and recovery will find it.
+    pub fn is_expired(&self, now: Timestamp) -> bool {
+        self.state == JobState::Running && self.lease_until.is_none_or(|until| until <= now)
+    }
 }
 
 /// One event with all that happened to its identity.
@@ -168,8 +182,8 @@ pub struct EventHistory {
     pub changed_at: Option<Timestamp>,
     /// While the job is running: who holds its lease.
     pub worker: Option<String>,
-    /// While the job is running: until when.
-    pub lease_until: Option<Timestamp>,
+    /// What the job gave, JSON, of the run that gave it last.
+    pub result: Option<String>,
     /// The number of that revision: 1 is the content that entered, and each content that a person accepted is one more.
     pub revision: u32,
     /// The revisions before it, by number; at most [`HISTORY_MAX`].
@@ -398,6 +412,80 @@ pub trait Store: Send + Sync {
     /// # Errors
     /// `Unavailable`, `Corrupt`.
     async fn restored_at(&self) -> Result<Option<Timestamp>, StoreError>;
+
+    /// Leases jobs that are due, the oldest due first. Each becomes `running`, and its attempt is counted and recorded, in the
+    /// transaction that leases it.
+    ///
+    /// The tokens are made of `op`, which must therefore be hard to guess; the same `op` again gives the leases that it gave
+    /// before, as they are now, without those that have ended. A source that is paused is passed over.
+    ///
+    /// # Errors
+    /// `Unavailable`, `Corrupt`.
+    async fn claim(&self, op: OpId, request: ClaimRequest) -> Result<Claim, StoreError>;
+
+    /// Makes leases last `length` from now on, and answers when each ends. A lease is never shortened. Saying it twice is
+    /// saying it once, so it needs no op.
+    ///
+    /// # Errors
+    /// `Unavailable`, `Corrupt`; `Invalid` (`too_many_leases`).
+    async fn extend(
+        &self,
+        leases: Vec<LeaseToken>,
+        length: Duration,
+    ) -> Result<Vec<Result<Timestamp, LeaseLost>>, StoreError>;
+
+    /// Ends leases: completed, failed, put off, given back. Each is answered for itself. What an attempt said before, said
+    /// again, gets the same answer again; anything else from a lease that has ended changes nothing but is recorded with its
+    /// attempt, as late.
+    ///
+    /// # Errors
+    /// `Unavailable`, `Corrupt`; `Invalid` (`too_many_leases`).
+    async fn end(&self, ends: Arc<Vec<End>>, policy: RetryPolicy) -> Result<Vec<Result<Ended, LeaseLost>>, StoreError>;
+
+    /// Ends leases that have run out, at most `limit` of them (1 to 1,000), the longest first: their workers are lost.
+    /// `dry_run` tells and changes nothing. Whoever calls it twice recovers what ran out meanwhile, so it needs no op.
+    ///
+    /// # Errors
+    /// `Unavailable`, `Corrupt`.
+    async fn recover(&self, policy: RetryPolicy, limit: u32, dry_run: bool) -> Result<Recovered, StoreError>;
+
+    /// How sources stand with those who work on their jobs, sorted by name; all that the filter's sources name.
+    ///
+    /// # Errors
+    /// `Unavailable`, `Corrupt`.
+    async fn sources(&self, filter: Filter) -> Result<Vec<SourceView>, StoreError>;
+
+    /// Ends the pause of a source, and its streak of failures with it. `false`: it was not paused.
+    ///
+    /// # Errors
+    /// `Unavailable`, `Corrupt`; `Conflict` (`op_reused`); `Invalid` (`source_unknown`).
+    async fn resume(&self, op: OpId, source: Source) -> Result<bool, StoreError>;
+
+    /// Does with each job what a person orders, or says why not.
+    ///
+    /// # Errors
+    /// `Unavailable`, `Corrupt`; `Conflict` (`op_reused`); `Invalid` (`too_many_jobs`).
+    async fn order(
+        &self,
+        op: OpId,
+        order: Order,
+        jobs: Vec<EventNumber>,
+    ) -> Result<Vec<Result<Ended, OrderRefused>>, StoreError>;
+
+    /// A number that is another one after anybody, in whatever process, has committed something, so that who waits for work
+    /// need not ask for it again and again. A hint: it can move where nothing changed, it says nothing of what did, and it
+    /// means something only beside another number of the same opened store. Cheap enough to be asked 50 times a second.
+    ///
+    /// # Errors
+    /// `Unavailable`, `Corrupt`.
+    async fn changes(&self) -> Result<u64, StoreError>;
+
+    /// The store's namespace: what tells its events apart from those of any other store, in the keys of effects. It stays the
+    /// same once the store has an event, through backups, restores and exports.
+    ///
+    /// # Errors
+    /// `Unavailable`, `Corrupt`.
+    async fn namespace(&self) -> Result<[u8; 16], StoreError>;
 }
 
 /// What a caller can do about an error.

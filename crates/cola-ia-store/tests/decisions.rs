@@ -45,8 +45,8 @@ impl Setting {
         let planted = Connection::open(&path).unwrap();
         planted
             .execute_batch(&format!(
-                "UPDATE jobs SET state = 'running', attempts = 1, lease = x'07', lease_until = {}, worker = 'w', result = 'old';
-                 INSERT INTO attempts (event, run, number, lease, worker, started_at) VALUES (1, 1, 1, x'07', 'w', 1);",
+                "UPDATE jobs SET state = 'running', attempts = 1, lease = x'070707070707070707070707070707070707', lease_until = {}, worker = 'w', result = 'old';
+                 INSERT INTO attempts (event, run, number, lease, worker, started_at) VALUES (1, 1, 1, x'070707070707070707070707070707070707', 'w', 1);",
                 SystemClock.now().as_micros() + lease
             ))
             .unwrap();

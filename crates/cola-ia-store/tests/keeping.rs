@@ -154,7 +154,7 @@ fn a_backup_is_private_whole_and_dated() {
     let folder = Folder::new().with(&["a", "b"]);
     let before = SystemClock.now();
     let made = make_backup(&folder).unwrap();
-    assert_eq!((made.events, made.schema), (2, 2));
+    assert_eq!((made.events, made.schema), (2, 3));
     assert!(made.taken_at >= before && made.taken_at <= SystemClock.now());
     let metadata = fs::metadata(folder.backup()).unwrap();
     assert_eq!((metadata.permissions().mode() & 0o777, metadata.len()), (0o600, made.bytes));
@@ -301,7 +301,7 @@ fn a_backup_of_an_older_schema_is_made_and_can_be_restored() {
     assert_eq!((made.schema, made.events), (1, 1));
     let before = fs::read(folder.backup()).unwrap();
     let restored = put_back(&folder).unwrap();
-    assert_eq!((restored.schema_from, restored.schema, restored.taken_at), (1, 2, None));
+    assert_eq!((restored.schema_from, restored.schema, restored.taken_at), (1, 3, None));
     assert_eq!(restored.newest_at, Some(Timestamp::from_micros(5)));
     assert_eq!(fs::read(folder.backup()).unwrap(), before);
     assert!(wrong(&folder.store()).contains(&"restored"));
@@ -758,6 +758,8 @@ fn the_doctor_finds_what_waits() {
         ("UPDATE jobs SET state = 'held' WHERE event = 2", "jobs_held"),
         ("UPDATE jobs SET state = 'failed' WHERE event = 2", "jobs_failed"),
         ("UPDATE jobs SET due_at = 5 WHERE event = 2", "jobs_waiting"),
+        ("INSERT INTO source_streaks SELECT source, 'http_503', 3, 5, 2, 6 FROM sources", "sources_paused"),
+        ("INSERT INTO source_streaks SELECT source, 'http_503', 10, 5, 2, NULL FROM sources", "sources_failing"),
         (
             "INSERT INTO conflicts (event, number, fingerprint, first_at, last_at) VALUES (2, 1, zeroblob(32), 1, 1)",
             "conflicts_undecided",

@@ -16,6 +16,7 @@ mod export;
 mod histories;
 mod identity;
 mod jobs;
+mod leases;
 mod lists;
 mod ops;
 mod previews;
@@ -37,7 +38,7 @@ pub struct Case {
 
 /// All cases, in an order in which the first failure is likely the cause of the others.
 pub fn cases() -> impl Iterator<Item = &'static Case> {
-    let areas: [&'static [Case]; 18] = [
+    let areas: [&'static [Case]; 19] = [
         verdicts::CASES,
         histories::CASES,
         identity::CASES,
@@ -53,6 +54,7 @@ pub fn cases() -> impl Iterator<Item = &'static Case> {
         decisions::CASES,
         pruning::CASES,
         erasing::CASES,
+        leases::CASES,
         reopening::CASES,
         restored::CASES,
         concurrency::CASES,

@@ -8,16 +8,17 @@ use std::task::{Context, Poll, Wake, Waker};
 use std::thread::{self, Thread};
 use std::time::{Duration, Instant};
 
-use cola_ia_core::clock::{Clock as _, Timestamp};
+use cola_ia_core::clock::{Clock as _, SystemEntropy, Timestamp};
 use cola_ia_core::event::Source;
 use cola_ia_core::filter::Filter;
 use cola_ia_core::intake::{DeliveryNumber, EventNumber, Intake, Refusal, RefusalCode};
 use cola_ia_core::job::JobState;
 use cola_ia_core::store::export::{Outcome, Record};
 use cola_ia_core::store::{
-    Accepted, ConflictSummary, Cursor, DeliverySummary, EraseRequest, Erased, EventHistory, ExportCursor, ExportPage,
-    FollowFrom, Followed, ImportBatch, Imported, JobPage, JobSummary, ListRequest, OpId, Page, PageRequest, Preview,
-    PruneRequest, Pruned, ResolveRequest, Resolved, Restored, RestoredMark, Stats, Store, StoreError, Texts,
+    Accepted, AttemptView, ConflictSummary, Cursor, DeliverySummary, EraseRequest, Erased, EventHistory, ExportCursor,
+    ExportPage, FollowFrom, Followed, ImportBatch, Imported, JobPage, JobSummary, ListRequest, OpId, Order, Page,
+    PageRequest, Preview, PruneRequest, Pruned, ResolveRequest, Resolved, Restored, RestoredMark, Stats, Store,
+    StoreError, Texts,
 };
 
 use crate::clock::{ManualClock, SeededEntropy};
@@ -341,6 +342,14 @@ impl Scratch {
         walk(|after| self.conflicts(filter.clone(), ListRequest { after, limit }, texts))
     }
 
+    /// All attempts that went wrong and that the filter lets through, newest first, in pages of `limit`.
+    ///
+    /// # Errors
+    /// The store's; or the pages have no end.
+    pub fn all_attempts(&self, filter: &Filter, limit: u32) -> Result<Vec<AttemptView>, Failure> {
+        walk(|after| block_on(self.store().attempts(filter.clone(), ListRequest { after, limit })))
+    }
+
     /// [`Store::follow`].
     ///
     /// # Errors
@@ -406,11 +415,18 @@ impl Scratch {
         }
     }
 
-    /// [`Place::set_job`], now.
+    /// [`Place::set_job`], now. A worker that holds the job loses it first.
     ///
     /// # Errors
     /// What stood in the way.
     pub fn set_job(&self, event: EventNumber, state: JobState) -> Result<(), Failure> {
+        let running = Filter { states: vec![JobState::Running], ..Filter::default() };
+        let page = PageRequest { below: Some(EventNumber(event.0 + 1)), limit: 1 };
+        if self.jobs(running, page)?.jobs.iter().any(|job| job.event == event) {
+            // Not of the seed: the other store of a comparison cancels under an op of its own.
+            let op = OpId::new(&self.clock, &SystemEntropy);
+            block_on(self.store().order(op, Order::Cancel, vec![event]))?;
+        }
         self.place.set_job(event, state, self.clock.now())
     }
 

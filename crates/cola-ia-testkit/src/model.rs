@@ -4,23 +4,25 @@
 //! takes the plainest: delivery numbers are 1, 2, 3 without gaps. It keeps everything for ever and is no use beyond tests.
 
 mod keeping;
+mod leases;
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard};
+use std::time::Duration;
 
 use async_trait::async_trait;
 use cola_ia_core::clock::{Clock, Entropy as _, Timestamp};
 use cola_ia_core::event::{Delivery, Fingerprint, Source};
 use cola_ia_core::filter::Filter;
 use cola_ia_core::intake::{DeliveryNumber, EventNumber, Intake};
-use cola_ia_core::job::JobState;
+use cola_ia_core::job::{Job, JobState, Lease, LeaseToken, RetryPolicy};
 use cola_ia_core::limits::BATCH_MAX_EVENTS;
 use cola_ia_core::store::{
-    Accepted, AttemptView, ConflictSummary, ConflictView, Cursor, DeliverySummary, DeliveryView, EraseRequest, Erased,
-    ErrorKind, EventHistory, ExportCursor, ExportPage, FollowFrom, Followed, HISTORY_MAX, ImportBatch, Imported,
-    JobPage, JobSummary, ListRequest, OpId, Page, PageRequest, Preview, PruneRequest, Pruned, PrunedDeliveries,
-    Receipt, ResolveRequest, Resolved, Restored, RestoredMark, RevisionView, Stats, Store, StoreError, Texts,
-    erased_id,
+    Accepted, AttemptView, Claim, ClaimRequest, ConflictSummary, ConflictView, DeliverySummary, DeliveryView, End,
+    Ended, EraseRequest, Erased, ErrorKind, EventHistory, ExportCursor, ExportPage, FollowFrom, Followed, HISTORY_MAX,
+    ImportBatch, Imported, JobPage, JobSummary, LEASES_MAX, LeaseLost, ListRequest, OpId, Order, OrderRefused, Page,
+    PageRequest, Preview, PruneRequest, Pruned, PrunedDeliveries, Receipt, Recovered, ResolveRequest, Resolved,
+    Restored, RestoredMark, RevisionView, SourceView, Stats, Store, StoreError, Texts, erased_id,
 };
 use cola_ia_core::verdict::Verdict;
 
@@ -81,9 +83,15 @@ impl Place for ModelMemory {
         let mut memory = self.lock();
         let number = event;
         let event = memory.by_number(event).ok_or("no such event")?;
-        event.job.state = state;
-        event.job.due_at = (state == JobState::Pending).then_some(at);
-        event.changed_at = Some(at);
+        let token = LeaseToken::new([7; 16], number.0 as u16);
+        let lease = Lease { token, until: at.after(Duration::from_hours(1)) };
+        let job = Job {
+            state,
+            due_at: (state == JobState::Pending).then_some(at),
+            lease: (state == JobState::Running).then_some(lease),
+            ..event.machine.clone()
+        };
+        event.moves_to(job, at);
         memory.write_down(number);
         Ok(())
     }
@@ -104,10 +112,13 @@ struct Memory {
     has_erased: bool,
     refusals: Vec<RecordedRefusal>,
     restored_at: Option<Timestamp>,
+    streaks: BTreeMap<Source, leases::Standing>,
     book: export::Book,
     received: Vec<stats::Received>,
     /// Every delivery, in the order of arrival.
     log: Vec<DeliverySummary>,
+    /// How often it was asked for changes.
+    looks: u64,
 }
 
 /// A source and an id; of an event that was erased, what stands for its id behind a mark that no id has.
@@ -132,6 +143,8 @@ enum First {
     Prune(PruneRequest, Pruned),
     Erase(EraseRequest, Option<Erased>),
     Import(Arc<ImportBatch>, Imported),
+    Resume(Source, bool),
+    Order(Order, Vec<EventNumber>, Vec<Result<Ended, OrderRefused>>),
 }
 
 #[derive(Debug)]
@@ -139,6 +152,14 @@ struct Event {
     job: JobSummary,
     /// When its job changed last; `None` while the job is as it was born.
     changed_at: Option<Timestamp>,
+    /// What decides the job's moves; `job` says the same to people.
+    machine: Job,
+    attempts: Vec<leases::Attempt>,
+    /// Leases of its run.
+    leases: u32,
+    /// Who holds it.
+    worker: Option<String>,
+    result: Option<String>,
     /// The contents that are its own, by number from 1: what entered, then what was accepted.
     revisions: Vec<RevisionView>,
     /// By number, which is the place in this vector from 1.
@@ -156,20 +177,6 @@ struct Conflict {
 }
 
 impl Memory {
-    /// Jobs that are running wait again and have their attempt back; answers how many.
-    fn void_leases(&mut self, now: Timestamp) -> u64 {
-        let mut voided = 0;
-        for event in self.events.values_mut().filter(|event| event.job.state == JobState::Running) {
-            event.job.state = JobState::Pending;
-            event.job.due_at = Some(now);
-            event.job.attempts = event.job.attempts.saturating_sub(1);
-            event.changed_at = Some(now);
-            self.book.write_down(event);
-            voided += 1;
-        }
-        voided
-    }
-
     fn take(&mut self, member: &Intake, received_at: Timestamp) -> Receipt {
         let receipt = self.judge(member, received_at);
         self.log.push(lists::summary(member, &receipt, received_at));
@@ -261,6 +268,7 @@ impl Event {
             time: delivery.time,
             received_at,
             due_at: Some(received_at),
+            lease_until: None,
         };
         let entered = RevisionView {
             number: 1,
@@ -271,6 +279,11 @@ impl Event {
         };
         Self {
             job,
+            machine: Job::born(received_at),
+            attempts: Vec::new(),
+            leases: 0,
+            worker: None,
+            result: None,
             changed_at: None,
             revisions: vec![entered],
             conflicts: Vec::new(),
@@ -338,8 +351,8 @@ impl Event {
         EventHistory {
             job: self.job.clone(),
             changed_at: self.changed_at,
-            worker: None,
-            lease_until: None,
+            worker: self.worker.clone(),
+            result: self.result.clone(),
             text: newest.text.clone(),
             fingerprint: newest.fingerprint,
             revision: newest.number,
@@ -348,7 +361,7 @@ impl Event {
             pruned: self.pruned,
             conflicts: self.conflicts.iter().take(HISTORY_MAX).map(|conflict| conflict.view.clone()).collect(),
             deliveries: self.later.iter().rev().take(HISTORY_MAX).cloned().collect(),
-            attempts: Vec::new(),
+            attempts: self.attempt_views(),
             effects: Vec::new(),
         }
     }
@@ -436,6 +449,17 @@ impl Store for ModelStore {
         Ok(answer)
     }
 
+    async fn changes(&self) -> Result<u64, StoreError> {
+        // Allowed to move where nothing changed.
+        let mut memory = self.memory.lock();
+        memory.looks += 1;
+        Ok(memory.looks)
+    }
+
+    async fn namespace(&self) -> Result<[u8; 16], StoreError> {
+        Ok(self.memory.lock().book.namespace)
+    }
+
     async fn restored_at(&self) -> Result<Option<Timestamp>, StoreError> {
         Ok(self.memory.lock().restored_at)
     }
@@ -457,14 +481,8 @@ impl Store for ModelStore {
         self.memory.lock().conflicts(&filter, &request, texts)
     }
 
-    async fn attempts(&self, _filter: Filter, request: ListRequest) -> Result<Page<AttemptView>, StoreError> {
-        if let Some(Cursor(after)) = request.after
-            && after.parse::<i64>().is_err()
-        {
-            return Err(StoreError::new(ErrorKind::Invalid, "cursor_unknown").with("cursor", after));
-        }
-        // No verb makes an attempt yet.
-        Ok(Page { items: Vec::new(), next: None })
+    async fn attempts(&self, filter: Filter, request: ListRequest) -> Result<Page<AttemptView>, StoreError> {
+        self.memory.lock().attempts(&filter, &request)
     }
 
     async fn follow(&self, filter: Filter, from: FollowFrom) -> Result<Followed, StoreError> {
@@ -517,8 +535,54 @@ impl Store for ModelStore {
         }
         Ok(erased)
     }
+
+    async fn claim(&self, op: OpId, request: ClaimRequest) -> Result<Claim, StoreError> {
+        Ok(self.memory.lock().claim(op, &request, self.clock.now()))
+    }
+
+    async fn extend(
+        &self,
+        leases: Vec<LeaseToken>,
+        length: Duration,
+    ) -> Result<Vec<Result<Timestamp, LeaseLost>>, StoreError> {
+        bounded(leases.len())?;
+        Ok(self.memory.lock().extend(&leases, length, self.clock.now()))
+    }
+
+    async fn end(&self, ends: Arc<Vec<End>>, policy: RetryPolicy) -> Result<Vec<Result<Ended, LeaseLost>>, StoreError> {
+        bounded(ends.len())?;
+        Ok(self.memory.lock().end(&ends, &policy, self.clock.now()))
+    }
+
+    async fn recover(&self, policy: RetryPolicy, limit: u32, dry_run: bool) -> Result<Recovered, StoreError> {
+        Ok(self.memory.lock().recover(&policy, limit, dry_run, self.clock.now()))
+    }
+
+    async fn sources(&self, filter: Filter) -> Result<Vec<SourceView>, StoreError> {
+        Ok(self.memory.lock().sources(&filter, self.clock.now()))
+    }
+
+    async fn resume(&self, op: OpId, source: Source) -> Result<bool, StoreError> {
+        self.memory.lock().resume(op, &source, self.clock.now())
+    }
+
+    async fn order(
+        &self,
+        op: OpId,
+        order: Order,
+        jobs: Vec<EventNumber>,
+    ) -> Result<Vec<Result<Ended, OrderRefused>>, StoreError> {
+        self.memory.lock().order(op, order, &jobs, self.clock.now())
+    }
 }
 
 fn op_reused() -> StoreError {
     StoreError::new(ErrorKind::Conflict, "op_reused")
+}
+
+fn bounded(count: usize) -> Result<(), StoreError> {
+    if count > LEASES_MAX {
+        return Err(StoreError::new(ErrorKind::Invalid, "too_many_leases"));
+    }
+    Ok(())
 }

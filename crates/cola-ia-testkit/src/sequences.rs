@@ -16,11 +16,12 @@ use cola_ia_core::clock::{Clock as _, Timestamp};
 use cola_ia_core::event::{Delivery, EventId, Source};
 use cola_ia_core::filter::Filter;
 use cola_ia_core::intake::{DeliveryNumber, EventNumber, Intake, Refusal, RefusalCode};
-use cola_ia_core::job::JobState;
+use cola_ia_core::job::{Ending, JobState, LeaseToken, RetryPolicy, Setback};
 use cola_ia_core::store::export::{Kind, Record, Value};
 use cola_ia_core::store::{
-    Accepted, ConflictSummary, Cursor, Decision, DeliverySummary, Erased, ErrorKind, EventHistory, FollowFrom, JobPage,
-    JobSummary, OpId, PageRequest, Preview, PruneRequest, Pruned, ResolveRequest, Resolved, Restored, RestoredMark,
+    Accepted, AttemptView, Claim, ClaimRequest, ConflictSummary, Cursor, Decision, DeliverySummary, End, Ended, Erased,
+    ErrorKind, EventHistory, FollowFrom, JobPage, JobSummary, LeaseLost, OpId, Order, OrderRefused, PageRequest,
+    Preview, PruneRequest, Pruned, Recovered, Report, ResolveRequest, Resolved, Restored, RestoredMark, SourceView,
     Stats, StatsGroup, StoreError, Texts,
 };
 use cola_ia_core::verdict::Verdict;
@@ -30,7 +31,7 @@ use proptest::test_runner::{Config, RngSeed, TestCaseError, TestError, TestRunne
 
 use crate::clock::ManualClock;
 use crate::events::{delivery, event_type, line, source};
-use crate::harness::{Backend, Failure, RecordedRefusal, Scratch};
+use crate::harness::{Backend, Failure, RecordedRefusal, Scratch, block_on};
 use crate::report::differ;
 
 /// The sources of the universe: what joins source and id carelessly takes some of its identities for one, and they stand
@@ -138,6 +139,20 @@ pub enum Step {
     Erase(usize, usize),
     /// `prune` to its end: texts and repeated deliveries of so many days.
     Prune(Option<u64>, Option<u64>),
+    /// `claim` under a new op id: of a place in [`SOURCES`] or of all, at most so many, for so many seconds.
+    Claim(Option<usize>, u32, u64),
+    /// `claim` once more under the op id that gave a lease, by the lease's place.
+    ClaimAgain(usize),
+    /// `extend` a lease, by its place, by so many seconds.
+    Extend(usize, u64),
+    /// `end` leases, by their places, in one call.
+    End(Vec<(usize, Said)>),
+    /// `recover` at most so many.
+    Recover(u32, bool),
+    /// `order` for the jobs of deliveries, by their places.
+    Order(Order, Vec<usize>),
+    /// `resume` of a place in [`SOURCES`].
+    Resume(usize),
     /// Moves the clock, backwards if negative.
     Clock(i64),
     /// Closes the store and opens it again.
@@ -164,6 +179,39 @@ impl Choice {
         }
     }
 }
+
+/// What the holder of a lease says.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Said {
+    ending: Ending,
+    /// Names the resource of this number.
+    resource: Option<u8>,
+}
+
+impl Said {
+    fn of(self, token: LeaseToken) -> End {
+        let resource_id = self.resource.map(|number| format!("post-{number}"));
+        let failed = matches!(self.ending, Ending::Failed { .. });
+        let report = Report {
+            resource_id,
+            exit_code: Some(i32::from(failed)),
+            error_class: failed.then(|| "exit_1".to_owned()),
+            error: failed.then(|| "it broke".to_owned()),
+            stderr: if failed { b"it broke\n".to_vec() } else { Vec::new() },
+            ..Report::default()
+        };
+        End { token, ending: self.ending, report }
+    }
+}
+
+/// Waits of seconds, so that moving the clock passes them.
+const POLICY: RetryPolicy = RetryPolicy {
+    max_attempts: 2,
+    max_crashes: 2,
+    first_wait: Duration::from_secs(2),
+    max_wait: Duration::from_secs(5),
+    pause_after: Some(2),
+};
 
 /// A member of a batch.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -229,6 +277,38 @@ fn member() -> impl Strategy<Value = Member> {
     prop_oneof![9 => event, 1 => refusal]
 }
 
+fn said() -> impl Strategy<Value = Said> {
+    let setback = prop_oneof![2 => Just(Setback::Error), 1 => Just(Setback::TimedOut), 1 => Just(Setback::Permanent)];
+    let not_before = || (0_i64..20).prop_map(|seconds| ManualClock::START.after(Duration::from_secs(seconds as u64)));
+    let failed = (setback, prop_oneof![2 => Just(None), 1 => not_before().prop_map(Some)])
+        .prop_map(|(setback, not_before)| Ending::Failed { setback, not_before });
+    let ending = prop_oneof![
+        3 => Just(Ending::Done),
+        4 => failed,
+        1 => not_before().prop_map(|not_before| Ending::Later { not_before }),
+        1 => Just(Ending::Released),
+    ];
+    let resource = prop_oneof![2 => Just(None), 1 => (0_u8..3).prop_map(Some)];
+    (ending, resource).prop_map(|(ending, resource)| Said { ending, resource })
+}
+
+fn lease_step() -> impl Strategy<Value = Step> {
+    let in_source = || prop_oneof![3 => Just(None), 1 => (0..SOURCES.len()).prop_map(Some)];
+    // The newest leases are the likeliest to hold.
+    let lease = || prop_oneof![3 => 0_usize..3, 1 => any::<u8>().prop_map(usize::from)];
+    let order = prop_oneof![Just(Order::Cancel), Just(Order::Retry), Just(Order::Replay)];
+    let deliveries = vec(any::<u16>().prop_map(usize::from), 0..4);
+    prop_oneof![
+        4 => (in_source(), 0_u32..4, 0_u64..6).prop_map(|(of, limit, seconds)| Step::Claim(of, limit, seconds)),
+        1 => lease().prop_map(Step::ClaimAgain),
+        2 => (lease(), 0_u64..10).prop_map(|(place, seconds)| Step::Extend(place, seconds)),
+        5 => vec((lease(), said()), 0..4).prop_map(Step::End),
+        5 => (1_u32..5, prop_oneof![3 => Just(false), 1 => Just(true)]).prop_map(|(limit, dry_run)| Step::Recover(limit, dry_run)),
+        2 => (order, deliveries).prop_map(|(order, places)| Step::Order(order, places)),
+        1 => (0..SOURCES.len()).prop_map(Step::Resume),
+    ]
+}
+
 fn step() -> impl Strategy<Value = Step> {
     let in_source = || prop_oneof![Just(None), (0..SOURCES.len()).prop_map(Some)];
     let states = prop_oneof![
@@ -269,6 +349,7 @@ fn step() -> impl Strategy<Value = Step> {
     let clock = prop_oneof![-5_000_000_i64..20_000_000, (0_i64..10).prop_map(|days| days * 86_400_000_000)];
     prop_oneof![
         8 => vec(member(), 0..8).prop_map(Step::Accept),
+        3 => lease_step(),
         2 => earlier().prop_map(Step::Repeat),
         1 => earlier().prop_map(Step::Misuse),
         2 => vec(member(), 0..5).prop_map(Step::Preview),
@@ -288,9 +369,16 @@ fn step() -> impl Strategy<Value = Step> {
     ]
 }
 
-/// Sequences of 1 to 39 steps.
+/// Sequences of 1 to 39 steps of every kind; or a few jobs and 20 to 50 steps of their leases.
 pub fn steps() -> impl Strategy<Value = Vec<Step>> {
-    vec(step(), 1..40)
+    let few_jobs = vec(member(), 1..4).prop_map(Step::Accept);
+    let of_leases =
+        prop_oneof![8 => lease_step(), 4 => (0_i64..9_000_000).prop_map(Step::Clock), 1 => Just(Step::Reopen)];
+    let lives = (few_jobs, vec(of_leases, 20..50)).prop_map(|(first, mut rest)| {
+        rest.insert(0, first);
+        rest
+    });
+    prop_oneof![2 => vec(step(), 1..40), 1 => lives]
 }
 
 /// What the sequences of one comparison did, so that a test can tell whether they tried anything.
@@ -308,6 +396,8 @@ pub struct Tally {
     pub erased: u64,
     /// What pruning removed: events' texts and repeated deliveries.
     pub pruned: [u64; 2],
+    /// Leases given, ends heard, ends of leases that were lost, jobs recovered, orders followed.
+    pub leases: [u64; 5],
 }
 
 /// Runs random sequences on both stores and compares every answer.
@@ -359,6 +449,7 @@ pub fn run(left: &dyn Backend, right: &dyn Backend, steps: &[Step], tally: &mut 
     let backends = (left, right);
     let (mut left, mut right) = (Side::new(left)?, Side::new(right)?);
     let mut calls: Vec<Call> = Vec::new();
+    let mut tokens: Vec<LeaseToken> = Vec::new();
     for (index, step) in steps.iter().enumerate() {
         let what = format!("step {index}, {step:?}");
         if let Step::Accept(members) = step {
@@ -371,6 +462,13 @@ pub fn run(left: &dyn Backend, right: &dyn Backend, steps: &[Step], tally: &mut 
         } else if let Step::Mark(at) = step {
             let op = left.scratch.op();
             same(&what, &left.mark(op, *at), &right.mark(op, *at))?;
+        } else if let Some(call) = LeaseCall::of(step, &tokens, || left.scratch.op()) {
+            let answer = left.call(&call);
+            same(&what, &answer, &right.call(&call))?;
+            tally.count_leases(&call, &answer);
+            if let Answer::Claimed(claim) = answer {
+                tokens.extend(claim.leases.iter().map(|leased| leased.token));
+            }
         } else {
             let answer = left.play(step, &calls)?;
             same(&what, &answer, &right.play(step, &calls)?)?;
@@ -408,6 +506,63 @@ impl Tally {
     }
 }
 
+impl Tally {
+    fn count_leases(&mut self, call: &LeaseCall, answer: &Answer) {
+        let [given, heard, lost, recovered, followed] = &mut self.leases;
+        match answer {
+            Answer::Claimed(claim) => *given += claim.leases.len() as u64,
+            Answer::Ended(answers) => {
+                let well = answers.iter().filter(|answer| answer.is_ok()).count() as u64;
+                *heard += well;
+                *lost += answers.len() as u64 - well;
+            }
+            Answer::Recovered(answer) if !matches!(call, LeaseCall::Recover(_, true)) => {
+                *recovered += answer.jobs.len() as u64;
+            }
+            Answer::Ordered(answers) => *followed += answers.iter().filter(|answer| answer.is_ok()).count() as u64,
+            _ => {}
+        }
+    }
+}
+
+/// A call about leases, the same for both stores but for the numbers of events.
+enum LeaseCall {
+    Claim(OpId, ClaimRequest),
+    Extend(LeaseToken, Duration),
+    End(Vec<End>),
+    Recover(u32, bool),
+    Order(OpId, Order, Vec<usize>),
+}
+
+impl LeaseCall {
+    fn of(step: &Step, tokens: &[LeaseToken], op: impl FnOnce() -> OpId) -> Option<Self> {
+        // Place 0 is the newest lease; where there is none, a token that nobody gave.
+        let token = |place: &usize| match tokens.len() {
+            0 => LeaseToken::new([1; 16], 0),
+            count => tokens[count - 1 - place % count],
+        };
+        let request = |of: &Option<usize>, limit: u32, seconds: u64| ClaimRequest {
+            worker: "w".to_owned(),
+            lease: Duration::from_secs(seconds),
+            limit,
+            source: named(*of),
+        };
+        Some(match step {
+            Step::Claim(of, limit, seconds) => Self::Claim(op(), request(of, *limit, *seconds)),
+            Step::ClaimAgain(place) => {
+                let mut first = [0; 16];
+                first.copy_from_slice(&token(place).0[..16]);
+                Self::Claim(OpId(first), request(&None, 3, 5))
+            }
+            Step::Extend(place, seconds) => Self::Extend(token(place), Duration::from_secs(*seconds)),
+            Step::End(said) => Self::End(said.iter().map(|(place, said)| said.of(token(place))).collect()),
+            Step::Recover(limit, dry_run) => Self::Recover(*limit, *dry_run),
+            Step::Order(order, places) => Self::Order(op(), *order, places.clone()),
+            _ => return None,
+        })
+    }
+}
+
 struct Call {
     op: OpId,
     batch: Arc<Vec<Intake>>,
@@ -426,6 +581,12 @@ enum Answer {
     Resolved(Resolved),
     Erased(Option<Erased>),
     Pruned(Pruned),
+    Claimed(Claim),
+    Extended(Vec<Result<Timestamp, LeaseLost>>),
+    Ended(Vec<Result<Ended, LeaseLost>>),
+    Recovered(Recovered),
+    Ordered(Vec<Result<Ended, OrderRefused>>),
+    Resumed(bool),
     Refused(ErrorKind, &'static str),
     Nothing,
 }
@@ -439,6 +600,8 @@ struct Holdings {
     restored_at: Option<Timestamp>,
     stats: Stats,
     listed: Answer,
+    failed: Vec<AttemptView>,
+    sources: Vec<SourceView>,
 }
 
 impl From<StoreError> for Answer {
@@ -579,12 +742,17 @@ impl Side {
                 let renamed = |erased: Erased| Erased { event: self.event_place(erased.event), ..erased };
                 erased.map(|erased| Answer::Erased(erased.map(renamed)))
             }
-            Step::Prune(texts, deliveries) => {
-                let days = |days: &Option<u64>| days.map(|days| Duration::from_hours(24 * days));
-                let request = PruneRequest { texts: days(texts), deliveries: days(deliveries), after: None };
-                let Self { scratch, other_calls, .. } = self;
-                Ok(Answer::Pruned(scratch.prune_as(|| next_op(other_calls), &request)?))
+            Step::Prune(texts, deliveries) => return self.prune(*texts, *deliveries),
+            Step::Resume(place) => {
+                let op = next_op(&mut self.other_calls);
+                block_on(self.scratch.store().resume(op, source(SOURCES[*place]))).map(Answer::Resumed)
             }
+            Step::Claim(..)
+            | Step::ClaimAgain(_)
+            | Step::Extend(..)
+            | Step::End(_)
+            | Step::Recover(..)
+            | Step::Order(..) => return Err("a call about leases is played by `call`".into()),
             Step::Clock(micros) => {
                 self.scratch.clock().advance(*micros);
                 Ok(Answer::Nothing)
@@ -595,6 +763,13 @@ impl Side {
             }
         };
         Ok(answer.unwrap_or_else(Answer::from))
+    }
+
+    fn prune(&mut self, texts: Option<u64>, deliveries: Option<u64>) -> Result<Answer, Failure> {
+        let days = |days: Option<u64>| days.map(|days| Duration::from_hours(24 * days));
+        let request = PruneRequest { texts: days(texts), deliveries: days(deliveries), after: None };
+        let Self { scratch, other_calls, .. } = self;
+        Ok(Answer::Pruned(scratch.prune_as(|| next_op(other_calls), &request)?))
     }
 
     fn event_of(&self, in_source: usize, id: usize) -> Result<Option<EventNumber>, StoreError> {
@@ -618,6 +793,32 @@ impl Side {
         }
         resolved.entered = resolved.entered.map(|(verdict, event)| (verdict, self.event_place(event)));
         Ok(Answer::Resolved(resolved))
+    }
+
+    fn call(&self, call: &LeaseCall) -> Answer {
+        let store = self.scratch.store();
+        let answer = match call {
+            LeaseCall::Claim(op, request) => {
+                block_on(store.claim(*op, request.clone())).map(|claim| Answer::Claimed(self.renamed_claim(claim)))
+            }
+            LeaseCall::Extend(token, length) => block_on(store.extend(vec![*token], *length)).map(Answer::Extended),
+            LeaseCall::End(ends) => block_on(store.end(Arc::new(ends.clone()), POLICY)).map(Answer::Ended),
+            LeaseCall::Recover(limit, dry_run) => {
+                block_on(store.recover(POLICY, *limit, *dry_run)).map(|mut recovered| {
+                    for (event, _) in &mut recovered.jobs {
+                        *event = self.event_place(*event);
+                    }
+                    Answer::Recovered(recovered)
+                })
+            }
+            LeaseCall::Order(op, order, places) => {
+                let number = |place: &usize| {
+                    EventNumber(self.numbers.get(place % self.numbers.len().max(1)).copied().unwrap_or(7))
+                };
+                block_on(store.order(*op, *order, places.iter().map(number).collect())).map(Answer::Ordered)
+            }
+        };
+        answer.unwrap_or_else(Answer::from)
     }
 
     /// All pages; at most one more than there can be.
@@ -651,9 +852,33 @@ impl Side {
             events,
             refusals,
             listed: self.listed(&Filter::default(), 7)?,
+            failed: self.failed()?,
+            sources: self.sources()?,
             restored_at: self.scratch.restored_at()?,
             stats,
         })
+    }
+
+    fn sources(&self) -> Result<Vec<SourceView>, StoreError> {
+        let mut sources = block_on(self.scratch.store().sources(Filter::default()))?;
+        for streak in sources.iter_mut().filter_map(|source| source.streak.as_mut()) {
+            streak.event = self.event_place(streak.event);
+        }
+        Ok(sources)
+    }
+
+    /// All attempts that went wrong.
+    fn failed(&self) -> Result<Vec<AttemptView>, Failure> {
+        let mut attempts = self.scratch.all_attempts(&Filter::default(), 3)?;
+        for attempt in &mut attempts {
+            self.rename_attempt(attempt);
+        }
+        Ok(attempts)
+    }
+
+    fn rename_attempt(&self, attempt: &mut AttemptView) {
+        attempt.event = self.event_place(attempt.event);
+        attempt.id = renamed_id(std::mem::take(&mut attempt.id));
     }
 
     /// All deliveries and all conflicts that the filter lets through.
@@ -747,10 +972,20 @@ impl Side {
         accepted
     }
 
+    fn renamed_claim(&self, mut claim: Claim) -> Claim {
+        for leased in &mut claim.leases {
+            leased.job.event = self.event_place(leased.job.event);
+        }
+        claim
+    }
+
     fn renamed_event(&self, mut event: EventHistory) -> EventHistory {
         event.job = self.renamed_job(event.job);
         for decision in event.conflicts.iter_mut().flat_map(|conflict| &mut conflict.decisions) {
             decision.entered = decision.entered.map(|event| self.event_place(event));
+        }
+        for attempt in &mut event.attempts {
+            self.rename_attempt(attempt);
         }
         for delivery in &mut event.deliveries {
             delivery.number = DeliveryNumber(self.place(delivery.number.0));
@@ -806,6 +1041,7 @@ mod tests {
         assert!(tally.repeats > 100 && tally.reopens > 100, "{tally:?}");
         assert!(tally.decisions.iter().all(|count| *count > 10) && tally.erased > 20, "{tally:?}");
         assert!(tally.pruned[0] > 2 && tally.pruned[1] > 15, "{tally:?}");
+        assert!(tally.leases.iter().all(|count| *count > 15), "{tally:?}");
     }
 
     #[test]

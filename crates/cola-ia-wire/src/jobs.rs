@@ -48,11 +48,15 @@ pub struct Job<'a> {
     pub received_at: String,
     /// When a pending job may be claimed.
     pub due_at: Option<String>,
+    /// While the job is running: when its lease ends, unless it is extended.
+    pub lease_until: Option<String>,
+    /// Whether it runs on a lease that ran out: its worker is lost, and the job will be taken up again.
+    pub expired: bool,
 }
 
 impl<'a> Job<'a> {
-    /// The line for a job.
-    pub fn new(job: &'a JobSummary) -> Self {
+    /// The line for a job as it stands `now`.
+    pub fn new(job: &'a JobSummary, now: Timestamp) -> Self {
         Self {
             v: VERSION,
             event: job.event.0,
@@ -68,6 +72,8 @@ impl<'a> Job<'a> {
             time: job.time.map(Timestamp::to_rfc3339),
             received_at: job.received_at.to_rfc3339(),
             due_at: job.due_at.map(Timestamp::to_rfc3339),
+            lease_until: job.lease_until.map(Timestamp::to_rfc3339),
+            expired: job.is_expired(now),
         }
     }
 }
@@ -90,8 +96,9 @@ pub struct Event<'a> {
     /// While the job is running: who holds its lease.
     #[serde(borrow)]
     pub worker: Option<Cow<'a, str>>,
-    /// While the job is running: until when.
-    pub lease_until: Option<String>,
+    /// What the job gave, JSON as text; `null` where it gave nothing, and once pruned or erased.
+    #[serde(borrow)]
+    pub result: Option<Cow<'a, str>>,
     /// Its number: 1 is what entered, and each accepted content is one more.
     pub revision: u32,
     /// The contents before it, by number; at most 100.
@@ -116,16 +123,16 @@ pub struct Event<'a> {
 }
 
 impl<'a> Event<'a> {
-    /// The line for an event.
-    pub fn new(history: &'a EventHistory) -> Self {
+    /// The line for an event as it stands `now`.
+    pub fn new(history: &'a EventHistory, now: Timestamp) -> Self {
         Self {
-            job: Job::new(&history.job),
+            job: Job::new(&history.job, now),
             text: history.text.as_deref().map(Cow::Borrowed),
             fingerprint: history.fingerprint.to_string(),
             late_ms: late_ms(history.job.received_at, history.job.time),
             changed_at: history.changed_at.map(Timestamp::to_rfc3339),
             worker: history.worker.as_deref().map(Cow::Borrowed),
-            lease_until: history.lease_until.map(Timestamp::to_rfc3339),
+            result: history.result.as_deref().map(Cow::Borrowed),
             revision: history.revision,
             revisions: history.revisions.iter().map(Revision::new).collect(),
             duplicates: history.duplicates,

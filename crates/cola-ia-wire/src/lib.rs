@@ -15,11 +15,14 @@ mod add;
 mod config;
 mod export;
 mod import;
+mod inside;
 mod jobs;
 mod keeping;
+mod leases;
 mod lists;
 mod retention;
 mod stats;
+mod worked;
 
 pub use add::{Entered, Refused};
 pub use config::SettingLine;
@@ -27,11 +30,14 @@ pub use export::{
     EXPORT_FORMAT, ExportCounts, ExportHeader, ExportLine, LINE_FAULTS, LineFault, push_export_line, read_export_line,
 };
 pub use import::{ImportKind, ImportTold};
+pub use inside::{InsideAnswer, InsideRequest};
 pub use jobs::{Conflict, Delivery, Event, Job};
 pub use keeping::{Backup, Fact, Finding, Mark, Restore};
+pub use leases::{ErrorExample, ErrorGroup, Lease, LeaseAnswer, OrderAnswer, Resumed};
 pub use lists::{Attempt, ConflictLine, DeliveryLine, Effect, ErrorLine, FailedAttempt};
 pub use retention::{Decision, Entry, Erasure, PrunedDeliveries, Pruning, Resolution, Revision};
-pub use stats::{JobCounts, LatenessOf, StatsLine};
+pub use stats::{Failing, JobCounts, LatenessOf, StatsLine};
+pub use worked::Worked;
 
 /// The version of every shape here, its field `v`.
 pub const VERSION: u32 = 1;

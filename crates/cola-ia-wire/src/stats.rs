@@ -6,7 +6,7 @@ use std::time::Duration;
 use cola_ia_core::clock::Timestamp;
 use cola_ia_core::event::Source;
 use cola_ia_core::job::JobState;
-use cola_ia_core::store::{Stats, StatsGroup};
+use cola_ia_core::store::{SourceView, Stats, StatsGroup};
 use cola_ia_core::verdict::Verdict;
 use serde::{Deserialize, Serialize};
 
@@ -42,6 +42,13 @@ pub struct StatsLine<'a> {
     pub lateness: LatenessOf,
     /// Jobs by state now, whenever they came.
     pub jobs: JobCounts,
+    /// Of the running ones, those whose leases have run out: their workers are lost, and they wait to be recovered.
+    pub expired: u64,
+    /// Of a source: its jobs that fail one after the other; `null` where the last one did not.
+    #[serde(borrow)]
+    pub failing: Option<Failing<'a>>,
+    /// Of a source: since when no job of it is given to workers; `null` where they are.
+    pub paused_at: Option<String>,
     /// In the total: how many sources have no line of their own, because they are beyond the first 1,000.
     pub sources_left_out: Option<u64>,
 }
@@ -75,14 +82,46 @@ pub struct JobCounts {
     pub cancelled: u64,
 }
 
+/// Jobs of a source that failed in a row, all with one class of error.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Failing<'a> {
+    /// The class of errors; `crashed` for lost workers.
+    #[serde(borrow)]
+    pub class: Cow<'a, str>,
+    /// How many.
+    pub count: u32,
+    /// When the first of them ended.
+    pub since: String,
+    /// The event of the job that failed last.
+    pub event: i64,
+}
+
 impl<'a> StatsLine<'a> {
-    /// The lines of an answer: the total, then each source.
-    pub fn all(stats: &'a Stats) -> impl Iterator<Item = Self> + 'a {
-        let total = Self { sources_left_out: Some(stats.more), ..Self::new(stats, &stats.total, "total") };
+    /// The lines of an answer: the total, then each source. `sources`: how those of the answer stand, sorted by name.
+    pub fn all(stats: &'a Stats, sources: &'a [SourceView]) -> impl Iterator<Item = Self> + 'a {
+        let total = Self {
+            expired: sources.iter().map(|view| view.expired).sum(),
+            sources_left_out: Some(stats.more),
+            ..Self::new(stats, &stats.total, "total")
+        };
         let of_group = move |group: &'a StatsGroup| {
-            Self::new(stats, group, if group.source.is_some() { "source" } else { "none" })
+            let line = Self::new(stats, group, if group.source.is_some() { "source" } else { "none" });
+            match group.source.as_ref().and_then(|source| SourceView::find(sources, source)) {
+                Some(view) => line.standing(view),
+                None => line,
+            }
         };
         std::iter::once(total).chain(stats.groups.iter().map(of_group))
+    }
+
+    fn standing(self, view: &'a SourceView) -> Self {
+        let failing = view.streak.as_ref().map(|streak| Failing {
+            class: Cow::Borrowed(&streak.class),
+            count: streak.count,
+            since: streak.since.to_rfc3339(),
+            event: streak.event.0,
+        });
+        Self { expired: view.expired, failing, paused_at: view.paused_at.map(Timestamp::to_rfc3339), ..self }
     }
 
     fn new(stats: &Stats, group: &'a StatsGroup, scope: &'static str) -> Self {
@@ -115,6 +154,9 @@ impl<'a> StatsLine<'a> {
                 held: group.jobs_in(JobState::Held),
                 cancelled: group.jobs_in(JobState::Cancelled),
             },
+            expired: 0,
+            failing: None,
+            paused_at: None,
             sources_left_out: None,
         }
     }

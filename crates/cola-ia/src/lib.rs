@@ -7,4 +7,7 @@ pub mod import;
 pub mod intake;
 pub mod lang;
 pub mod print;
+pub mod result_file;
 pub mod store;
+pub mod worker;
+pub mod worker_name;

@@ -21,7 +21,7 @@ use cola_ia_core::job::JobState;
 use cola_ia_core::store::{ErrorKind, StoreError};
 use common::{BOTH, Place};
 
-const COMMANDS: [&[&str]; 25] = [
+const COMMANDS: [&[&str]; 35] = [
     &[],
     &["init"],
     &["add"],
@@ -37,6 +37,16 @@ const COMMANDS: [&[&str]; 25] = [
     &["prune"],
     &["erase"],
     &["stats"],
+    &["claim"],
+    &["extend"],
+    &["complete"],
+    &["fail"],
+    &["release"],
+    &["recover"],
+    &["resume"],
+    &["cancel"],
+    &["retry"],
+    &["replay"],
     &["backup"],
     &["restore"],
     &["restored"],

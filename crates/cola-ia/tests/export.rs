@@ -32,7 +32,7 @@ fn full(random: &mut Random, events: usize) -> Place {
              UPDATE conflicts SET decision = 'accept', decided_at = 7, note = 'ñ' || char(10) || char(27) || '[2J';
              INSERT INTO revisions SELECT event, number + 1, fingerprint, 7, number, text FROM conflicts;
              INSERT INTO attempts SELECT seq * 2, seq, 1, 1, randomblob(16), 'w', 1, 2, 'error', 65, 9, 'class', 'error',
-                 3, 4, 5, 'model', 'late', CAST('out' || char(27) AS BLOB), x'ff00fe' FROM events WHERE seq % 3 = 0;
+                 3, 4, 5, 'model', 'late', CAST('out' || char(27) AS BLOB), x'ff00fe', 'pending', 7 FROM events WHERE seq % 3 = 0;
              INSERT INTO attempts (attempt, event, run, number, lease, worker, started_at, ended_at, outcome)
                  SELECT seq * 2 + 1, seq, 1, 2, randomblob(16), 'w', 1, 2, 'done' FROM events WHERE seq % 3 = 0;
              INSERT INTO effects SELECT seq, seq, 1, 'publish', 'key ' || seq, 'unknown', 1, 1, 2, 'hold', 3, 4, 5, 'r', 'x',

@@ -57,7 +57,7 @@ impl fmt::Debug for LeaseToken {
 }
 
 /// Who may work on a job, and until when.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Lease {
     /// Every write of the worker carries it.
     pub token: LeaseToken,
@@ -66,7 +66,7 @@ pub struct Lease {
 }
 
 /// What of a job decides its moves.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Job {
     /// Where it stands.
     pub state: JobState,
@@ -183,6 +183,12 @@ pub(super) const ATTEMPTS_EXHAUSTED: &str = "attempts_exhausted";
 pub(super) const CRASHES_EXHAUSTED: &str = "crashes_exhausted";
 /// The worker said that it will not succeed.
 pub(super) const PERMANENT: &str = "permanent";
+/// An effect's outcome is unknown, and only a person can tell. Settled, the job goes on.
+const EFFECT_UNKNOWN: &str = "effect_unknown";
+/// A person gave up finding out about an effect.
+const EFFECT_ABANDONED: &str = "effect_abandoned";
+/// While held: it is cancelled once its effects are settled.
+const CANCELLED: &str = "cancelled";
 
 impl Job {
     /// As it is born with its event.
@@ -252,7 +258,7 @@ impl Job {
         let job = match ending {
             Ending::Done => self.rest(JobState::Done, ""),
             Ending::Failed { setback, not_before } => {
-                let failures = self.attempts.saturating_sub(self.crashes);
+                let failures = self.failures();
                 if setback == Setback::Permanent {
                     self.rest(JobState::Failed, PERMANENT)
                 } else if failures >= policy.max_attempts {
@@ -317,11 +323,71 @@ impl Job {
     /// It has not ended.
     pub fn replay(&self, now: Timestamp) -> Result<Self, Denied> {
         match self.state {
-            JobState::Done | JobState::Failed | JobState::Cancelled => {
-                Ok(Self { run: self.run.saturating_add(1), ..Self::born(now) })
-            }
+            JobState::Done | JobState::Failed | JobState::Cancelled => Ok(self.rerun(now)),
             JobState::Pending | JobState::Running | JobState::Held => Err(Denied::State(self.state)),
         }
+    }
+
+    /// A new run, whatever the state. A worker that holds the job has lost its lease.
+    #[must_use]
+    pub fn rerun(&self, now: Timestamp) -> Self {
+        Self { run: self.run.saturating_add(1), ..Self::born(now) }
+    }
+
+    /// Whether it runs under this lease.
+    pub fn is_held_by(&self, token: LeaseToken) -> bool {
+        self.held_by(token).is_ok()
+    }
+
+    /// What a held job becomes when its effects are settled; `None`: it goes on, or it is not held. Its reason tells.
+    pub fn ends_as(&self) -> Option<JobState> {
+        match &*self.reason {
+            _ if self.state != JobState::Held => None,
+            CANCELLED => Some(JobState::Cancelled),
+            PERMANENT | ATTEMPTS_EXHAUSTED | CRASHES_EXHAUSTED | EFFECT_ABANDONED => Some(JobState::Failed),
+            _ => None,
+        }
+    }
+
+    /// Waits for a person, whatever it did; its attempt does not count, unless it is not `free`.
+    pub(crate) fn held(&self, free: bool) -> Self {
+        let job = if free { self.uncounted() } else { self.clone() };
+        job.rest(JobState::Held, EFFECT_UNKNOWN)
+    }
+
+    /// A job that would have ended now waits until its effects are settled, and ends then.
+    pub(crate) fn held_until_settled(self) -> Self {
+        let reason = if self.state == JobState::Cancelled { Cow::Borrowed(CANCELLED) } else { self.reason };
+        Self { state: JobState::Held, reason, due_at: None, lease: None, ..self }
+    }
+
+    /// A held job will not be done any more.
+    pub(crate) fn doomed(&self) -> Self {
+        match self.ends_as() {
+            None if self.state == JobState::Held => self.rest(JobState::Held, EFFECT_ABANDONED),
+            _ => self.clone(),
+        }
+    }
+
+    /// A held job of which no effect waits for a person any more. Where its last attempt was not `free` it may have been the
+    /// last one.
+    pub(crate) fn settled(&self, now: Timestamp, policy: &RetryPolicy, free: bool) -> Self {
+        match self.ends_as() {
+            Some(JobState::Cancelled) => self.rest(JobState::Cancelled, ""),
+            Some(_) => Self { state: JobState::Failed, ..self.clone() },
+            None if !free && self.failures() >= policy.max_attempts => self.rest(JobState::Failed, ATTEMPTS_EXHAUSTED),
+            None => self.again(now),
+        }
+    }
+
+    /// Given back to whoever claims it next; the attempt does not count.
+    pub(crate) fn given_back(&self, now: Timestamp) -> Self {
+        self.uncounted().again(now)
+    }
+
+    /// Attempts that were not lost with their workers.
+    fn failures(&self) -> u32 {
+        self.attempts.saturating_sub(self.crashes)
     }
 
     fn held_by(&self, token: LeaseToken) -> Result<Lease, Denied> {
@@ -357,6 +423,7 @@ mod tests {
         max_crashes: 2,
         first_wait: Duration::from_secs(1),
         max_wait: Duration::from_secs(2),
+        pause_after: None,
     };
     const NOW: Timestamp = Timestamp::from_micros(1_000_000_000);
     const LENGTH: Duration = Duration::from_secs(3);

@@ -17,11 +17,20 @@ pub struct RetryPolicy {
     pub first_wait: Duration,
     /// The longest wait after any.
     pub max_wait: Duration,
+    /// A source of which so many jobs failed in a row with one class of errors is paused, until a person ends it; `None`:
+    /// never.
+    pub pause_after: Option<u32>,
 }
 
 impl Default for RetryPolicy {
     fn default() -> Self {
-        Self { max_attempts: 5, max_crashes: 3, first_wait: Duration::from_secs(10), max_wait: Duration::from_hours(1) }
+        Self {
+            max_attempts: 5,
+            max_crashes: 3,
+            first_wait: Duration::from_secs(10),
+            max_wait: Duration::from_hours(1),
+            pause_after: None,
+        }
     }
 }
 
@@ -90,6 +99,7 @@ mod tests {
         max_crashes: 3,
         first_wait: Duration::from_secs(10),
         max_wait: Duration::from_mins(5),
+        pause_after: None,
     };
 
     #[test]

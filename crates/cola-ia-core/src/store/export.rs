@@ -199,6 +199,7 @@ const JOB: &[Field] = &[
     maybe("changed_at", Shape::Instant, Clock),
     maybe("resource_id", Shape::Text, Changing),
     maybe("result", Shape::Text, Changing),
+    field("leases", Shape::Number, Changing),
 ];
 
 const REVISION: &[Field] = &[
@@ -231,6 +232,8 @@ const ATTEMPT: &[Field] = &[
     maybe("late", Shape::Text, Changing),
     maybe("stdout", Shape::Output, Changing),
     maybe("stderr", Shape::Output, Changing),
+    maybe("to_state", Shape::Word(STATES), Changing),
+    maybe("to_due", Shape::Instant, Changing),
 ];
 
 const EFFECT: &[Field] = &[

@@ -394,7 +394,7 @@ impl<'a> Gate<'a> {
             return Ok(());
         }
         let head = "INSERT OR FAIL INTO events (seq, source, id, fingerprint, received_at, time, type, text) VALUES ";
-        let mut insert = Rows::new(self.connection, head, "(?, ?, ?, ?, ?, ?, ?, ?)", "")?;
+        let mut insert = Rows::new(self.connection, head, "(?, ?, ?, ?, ?, ?, ?, ?)", "");
         for chunk in enter.chunks(Rows::MANY) {
             insert.execute(chunk, |row, (index, delivery)| {
                 let (time, event_type) = said(delivery);
@@ -409,7 +409,7 @@ impl<'a> Gate<'a> {
             })?;
         }
         let mut insert =
-            Rows::new(self.connection, "INSERT OR FAIL INTO jobs (event, source, due_at) VALUES ", "(?, ?, ?)", "")?;
+            Rows::new(self.connection, "INSERT OR FAIL INTO jobs (event, source, due_at) VALUES ", "(?, ?, ?)", "");
         for chunk in enter.chunks(Rows::MANY) {
             insert.execute(chunk, |row, (index, _)| {
                 row.bind(self.first + *index as i64)?;
@@ -478,7 +478,7 @@ impl<'a> Gate<'a> {
             return Ok(());
         }
         let head = "INSERT OR FAIL INTO deliveries (seq, event, source, verdict, received_at, time, type) VALUES ";
-        let mut insert = Rows::new(self.connection, head, "(?, ?, ?, 'duplicate', ?, ?, ?)", "")?;
+        let mut insert = Rows::new(self.connection, head, "(?, ?, ?, 'duplicate', ?, ?, ?)", "");
         for chunk in repeated.chunks(Rows::MANY) {
             insert.execute(chunk, |row, member| {
                 let (time, event_type) = said(member.delivery);
@@ -526,7 +526,7 @@ impl<'a> Events<'a> {
     fn new(connection: &'a Connection) -> rusqlite::Result<Self> {
         let select = "SELECT seq, source, id, fingerprint, erased_at FROM events WHERE seq";
         Ok(Self {
-            each: Rows::new(connection, &format!("{select} IN (VALUES "), "(?)", ") ORDER BY seq")?,
+            each: Rows::new(connection, format!("{select} IN (VALUES "), "(?)", ") ORDER BY seq"),
             stretch: connection.prepare_cached(&format!("{select} BETWEEN ?1 AND ?2 ORDER BY seq"))?,
         })
     }

@@ -32,7 +32,7 @@ pub(super) fn attempts(
         columns: COLUMNS,
         table: "attempts a INDEXED BY attempts_failed",
         number: "a.attempt",
-        rows: "a.outcome IN ('error', 'crashed', 'timed_out', 'lease_lost')",
+        rows: "a.outcome NOT IN ('done', 'released')",
         joins: JOINS,
         conditions,
     };

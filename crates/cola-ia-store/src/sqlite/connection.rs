@@ -89,6 +89,9 @@ fn open(path: &Path, flags: OpenFlags) -> rusqlite::Result<Connection> {
     connection.busy_timeout(STEP)?;
     connection.set_db_config(DbConfig::SQLITE_DBCONFIG_DEFENSIVE, true)?;
     connection.set_db_config(DbConfig::SQLITE_DBCONFIG_TRUSTED_SCHEMA, false)?;
+    // A plan never depends on the values that are bound. Otherwise SQLite may look at them where there are partial indices,
+    // and then prepares such a statement anew each time one of them changes.
+    connection.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true)?;
     connection.set_prepared_statement_cache_capacity(64);
     Ok(connection)
 }

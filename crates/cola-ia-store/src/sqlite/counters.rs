@@ -18,7 +18,6 @@ use cola_ia_core::lateness::Lateness;
 use cola_ia_core::verdict::Verdict;
 use rusqlite::{Connection, OptionalExtension as _, params};
 
-use super::writer::Scope;
 use super::{accept, row};
 
 /// Deltas after which they are added up. Reading them all takes about a millisecond.
@@ -144,18 +143,6 @@ pub(super) fn count_gone(
 pub(super) enum Counter {
     Deliveries(Verdict),
     Jobs(JobState),
-}
-
-/// Counts that the job of one event, as its row still says, goes to another state now.
-pub(super) fn job_goes_to(scope: &Scope<'_>, event: i64, to: JobState, at: Timestamp) -> rusqlite::Result<()> {
-    let (source, word): (i64, String) = scope
-        .connection
-        .prepare_cached("SELECT source, state FROM jobs WHERE event = ?1")?
-        .query_row([event], |row| Ok((row.get(0)?, row.get(1)?)))?;
-    let from = JobState::from_word(&word).ok_or_else(|| row::unexpected("state", &word))?;
-    let mut tally = Tally::default();
-    tally.job_moves(source, from, to);
-    tally.write(scope.connection, at, scope.fold_after)
 }
 
 const fn job_counter(state: JobState) -> &'static str {

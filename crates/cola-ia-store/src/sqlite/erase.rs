@@ -2,14 +2,15 @@
 
 use cola_ia_core::clock::Timestamp;
 use cola_ia_core::intake::{DeliveryNumber, EventNumber};
-use cola_ia_core::job::JobState;
+use cola_ia_core::job::{Job, JobState, Outcome};
 use cola_ia_core::store::{EraseRequest, Erased, ErrorKind, OpId, StoreError, erased_id, names};
 use rusqlite::{Connection, OptionalExtension as _, params};
 
+use super::job_row::{self, JobRow};
 use super::ops::{Call, Numbers, digest};
 use super::reader::Sight;
 use super::writer::Scope;
-use super::{counters, preview, take_over};
+use super::{preview, take_over};
 
 /// Deliveries that one step goes through.
 const STEP: usize = 20_000;
@@ -80,9 +81,9 @@ pub(super) fn erase(scope: &Scope<'_>, op: OpId, request: &EraseRequest) -> Resu
         return Ok(None);
     };
     let now = scope.clock.now();
-    let unfinished = if request.after.is_none() { unfinished(scope, event, now)? } else { false };
+    let unfinished = if request.after.is_none() { unfinished(scope, event, now)? } else { None };
     if request.after.is_none() {
-        forget(scope, event, now, request, unfinished).map_err(sqlite)?;
+        forget(scope, event, now, request, unfinished.as_ref()).map_err(sqlite)?;
     }
     let next = forget_deliveries(scope.connection, event, request).map_err(sqlite)?;
     let erased_at: i64 = scope
@@ -93,7 +94,7 @@ pub(super) fn erase(scope: &Scope<'_>, op: OpId, request: &EraseRequest) -> Resu
     let erased = Erased {
         event: EventNumber(event),
         erased_at: Timestamp::from_micros(erased_at),
-        cancelled: unfinished,
+        cancelled: unfinished.is_some(),
         gone: false,
         next,
     };
@@ -114,18 +115,15 @@ fn answer_from(mut numbers: Numbers) -> rusqlite::Result<Erased> {
     Ok(Erased { event, erased_at, cancelled, gone: false, next })
 }
 
-/// Whether the job is to be cancelled. A worker that has it, with a lease that still holds, may be about to write what is
+/// The job, where it is to be cancelled. A worker that has it, with a lease that still holds, may be about to write what is
 /// to go.
-fn unfinished(scope: &Scope<'_>, event: i64, now: Timestamp) -> Result<bool, StoreError> {
-    let (state, until): (String, Option<i64>) = scope
-        .connection
-        .prepare_cached("SELECT state, lease_until FROM jobs WHERE event = ?1")
-        .and_then(|mut select| select.query_row([event], |row| Ok((row.get(0)?, row.get(1)?))))
-        .map_err(|cause| scope.error(&cause))?;
-    if state == "running" && until.is_none_or(|until| until > now.as_micros()) {
+fn unfinished(scope: &Scope<'_>, event: i64, now: Timestamp) -> Result<Option<JobRow>, StoreError> {
+    let row = JobRow::find(scope.connection, event).map_err(|cause| scope.error(&cause))?;
+    let Some(row) = row else { return Ok(None) };
+    if row.job.state == JobState::Running && !row.job.is_expired(now) {
         return Err(StoreError::new(ErrorKind::Conflict, "job_running").with("event", event));
     }
-    Ok(!matches!(state.as_str(), "done" | "cancelled"))
+    Ok(Some(row).filter(|row| !matches!(row.job.state, JobState::Done | JobState::Cancelled)))
 }
 
 /// What goes with the text. The rows stay, with fingerprints, times, costs and outcomes.
@@ -143,7 +141,7 @@ fn forget(
     event: i64,
     now: Timestamp,
     request: &EraseRequest,
-    unfinished: bool,
+    unfinished: Option<&JobRow>,
 ) -> rusqlite::Result<()> {
     let connection = scope.connection;
     let hash = hash(connection, request.source.as_str(), &request.id)?;
@@ -156,21 +154,10 @@ fn forget(
     for sql in CONTENT {
         connection.prepare_cached(sql)?.execute([event])?;
     }
-    if unfinished {
-        counters::job_goes_to(scope, event, JobState::Cancelled, now)?;
-        connection
-            .prepare_cached(
-                "UPDATE attempts SET outcome = 'crashed', ended_at = ?2
-                 WHERE event = ?1 AND lease = (SELECT lease FROM jobs WHERE event = ?1) AND outcome IS NULL",
-            )?
-            .execute(params![event, now.as_micros()])?;
-        connection
-            .prepare_cached(
-                "UPDATE jobs SET state = 'cancelled', reason = ?2, due_at = NULL, lease = NULL, lease_until = NULL,
-                     worker = NULL, changed_at = ?3
-                 WHERE event = ?1",
-            )?
-            .execute(params![event, REASON, now.as_micros()])?;
+    if let Some(row) = unfinished {
+        let job =
+            Job { state: JobState::Cancelled, due_at: None, lease: None, reason: REASON.into(), ..row.job.clone() };
+        job_row::put(scope, row, job, Outcome::Crashed, now)?;
     }
     take_over::forget_row(connection, request.source.as_str(), &request.id)
 }

@@ -32,8 +32,7 @@ pub(super) fn find_events(sight: &Sight<'_>, source: Option<&Source>, id: &str) 
 fn history(connection: &Connection, event: i64) -> rusqlite::Result<EventHistory> {
     let columns = row::JOB_COLUMNS_LEN;
     let sql = format!(
-        "SELECT {}, e.fingerprint, e.text, j.changed_at, CASE j.state WHEN 'running' THEN j.worker END,
-                CASE j.state WHEN 'running' THEN j.lease_until END
+        "SELECT {}, e.fingerprint, e.text, j.changed_at, CASE j.state WHEN 'running' THEN j.worker END, j.result
          FROM jobs j {} WHERE j.event = ?1",
         row::JOB_COLUMNS,
         row::JOB_JOINS,
@@ -46,7 +45,7 @@ fn history(connection: &Connection, event: i64) -> rusqlite::Result<EventHistory
             revision: 1,
             changed_at: row::maybe_time(row, columns + 2)?,
             worker: row.get(columns + 3)?,
-            lease_until: row::maybe_time(row, columns + 4)?,
+            result: row.get(columns + 4)?,
             duplicates: 0,
             pruned: None,
             revisions: Vec::new(),

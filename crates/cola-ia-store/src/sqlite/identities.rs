@@ -131,7 +131,7 @@ pub(super) fn take(connection: &Connection, packing: Packing, entries: &[Identit
         return Ok(());
     }
     if entries.len() < packing.large {
-        let mut insert = Rows::new(connection, "INSERT OR FAIL INTO identities (slot, event) VALUES ", "(?, ?)", "")?;
+        let mut insert = Rows::new(connection, "INSERT OR FAIL INTO identities (slot, event) VALUES ", "(?, ?)", "");
         insert.execute(entries, |row, entry| {
             row.bind(entry.slot)?;
             row.bind(entry.event)

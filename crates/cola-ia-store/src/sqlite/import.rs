@@ -16,9 +16,9 @@ use rusqlite::{Connection, OptionalExtension as _, ToSql, params};
 use siphasher::sip::SipHasher13;
 
 use super::accept::source_row;
-use super::claim::{Claim, claim};
 use super::counters::{Tally, count_gone};
 use super::export::counters;
+use super::identify::{Identified, identify};
 use super::identities::Packing;
 use super::records::{Column, Names, column, columns, read, table};
 use super::slot::Slots;
@@ -374,8 +374,8 @@ impl<'c> Entering<'c> {
                 return Err(Stopped::OutOfOrder);
             }
             let erased = record.is_erased();
-            let claimed = Claim { source, name, id, erased, event: number };
-            if claim(self.connection, self.slots, self.packing, &claimed)? == number {
+            let identified = Identified { source, name, id, erased, event: number };
+            if identify(self.connection, self.slots, self.packing, &identified)? == number {
                 self.an_event_entered = true;
                 self.count(source, Verdict::New, record, 1);
                 let outcome = self.put(record, source)?;
@@ -481,7 +481,8 @@ impl<'c> Entering<'c> {
                 .with("reason", word(""))
                 .with("changed_at", now("changed_at")),
             Kind::Attempt if record.number("ended_at").is_none() => {
-                record.clone().with("ended_at", now("started_at")).with("outcome", word("lease_lost"))
+                let ended = record.clone().with("ended_at", now("started_at")).with("outcome", word("lease_lost"));
+                ended.with("to_state", word("pending")).with("to_due", Value::Number(self.now.as_micros()))
             }
             Kind::Effect if record.text("state") == Some("intended") => {
                 record.clone().with("state", word("unknown")).with("changed_at", now("changed_at"))

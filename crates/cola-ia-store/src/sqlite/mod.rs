@@ -6,6 +6,7 @@
 mod accept;
 mod attempts;
 mod backup;
+mod changes;
 mod check;
 mod checkpoint;
 mod claim;
@@ -18,6 +19,7 @@ mod create;
 mod cursor;
 mod deliveries;
 pub mod doctor;
+mod end;
 mod erase;
 mod error;
 mod export;
@@ -25,12 +27,15 @@ mod file;
 pub mod filesystem;
 mod find_events;
 mod home;
+mod identify;
 mod identities;
 mod import;
+mod job_row;
 mod jobs;
 mod locks;
 mod migrate;
 mod ops;
+mod order;
 #[cfg(test)]
 mod plans;
 mod preview;
@@ -38,6 +43,7 @@ mod processes;
 mod prune;
 mod reader;
 mod records;
+mod recover;
 mod resolve;
 mod restore;
 mod restored;
@@ -45,6 +51,7 @@ mod row;
 mod rows;
 mod shrink;
 mod slot;
+mod sources;
 mod stats;
 mod stretch;
 mod take_over;
@@ -60,12 +67,13 @@ use async_trait::async_trait;
 use cola_ia_core::clock::{Clock, Entropy, SystemClock, SystemEntropy, Timestamp};
 use cola_ia_core::event::Source;
 use cola_ia_core::filter::Filter;
-use cola_ia_core::intake::Intake;
+use cola_ia_core::intake::{EventNumber, Intake};
+use cola_ia_core::job::{LeaseToken, RetryPolicy};
 use cola_ia_core::store::{
-    Accepted, AttemptView, ConflictSummary, DeliverySummary, EraseRequest, Erased, ErrorKind, EventHistory,
-    ExportCursor, ExportPage, FollowFrom, Followed, ImportBatch, Imported, JobPage, ListRequest, OpId, Page,
-    PageRequest, Preview, PruneRequest, Pruned, ResolveRequest, Resolved, Restored, RestoredMark, Stats, Store,
-    StoreError, Texts,
+    Accepted, AttemptView, Claim, ClaimRequest, ConflictSummary, DeliverySummary, End, Ended, EraseRequest, Erased,
+    ErrorKind, EventHistory, ExportCursor, ExportPage, FollowFrom, Followed, ImportBatch, Imported, JobPage, LeaseLost,
+    ListRequest, OpId, Order, OrderRefused, Page, PageRequest, Preview, PruneRequest, Pruned, Recovered,
+    ResolveRequest, Resolved, Restored, RestoredMark, SourceView, Stats, Store, StoreError, Texts,
 };
 use rusqlite::Connection;
 
@@ -81,6 +89,7 @@ pub use take_over::{REPORTED_MAX, TakenOver, Untaken};
 
 use crate::migration::Migration;
 use accept::Prepared;
+use changes::Changes;
 use connection::Wait;
 use file::Found;
 use reader::Reader;
@@ -158,6 +167,7 @@ pub struct SqliteStore {
     /// `None` for a store that was opened for views only.
     writer: Option<Writer>,
     reader: Reader,
+    changes: Changes,
     path: PathBuf,
     slots: Slots,
     preparer: Preparer,
@@ -254,6 +264,7 @@ impl SqliteStore {
                 arrival.is_news(),
             )),
             reader: Reader::start(views, path, slots),
+            changes: Changes::default(),
             path: path.to_owned(),
             slots,
             preparer: Preparer::new(slots),
@@ -295,6 +306,7 @@ impl SqliteStore {
         Ok(Self {
             writer: None,
             reader: Reader::start(views, path, slots),
+            changes: Changes::default(),
             path: path.to_owned(),
             slots,
             preparer: Preparer::new(slots),
@@ -475,5 +487,55 @@ impl Store for SqliteStore {
             }
             other => Ok(other),
         }
+    }
+
+    async fn claim(&self, op: OpId, request: ClaimRequest) -> Result<Claim, StoreError> {
+        let weight = request.limit as usize;
+        self.writer()?.call(weight, move |scope| claim::claim(scope, op, &request)).await
+    }
+
+    async fn extend(
+        &self,
+        leases: Vec<LeaseToken>,
+        length: Duration,
+    ) -> Result<Vec<Result<Timestamp, LeaseLost>>, StoreError> {
+        end::bounded(leases.len())?;
+        self.writer()?.call(leases.len(), move |scope| end::extend(scope, &leases, length)).await
+    }
+
+    async fn end(&self, ends: Arc<Vec<End>>, policy: RetryPolicy) -> Result<Vec<Result<Ended, LeaseLost>>, StoreError> {
+        end::bounded(ends.len())?;
+        self.writer()?.call(ends.len(), move |scope| end::end(scope, &ends, &policy)).await
+    }
+
+    async fn recover(&self, policy: RetryPolicy, limit: u32, dry_run: bool) -> Result<Recovered, StoreError> {
+        let weight = limit as usize;
+        self.writer()?.call(weight, move |scope| recover::recover(scope, &policy, limit, dry_run)).await
+    }
+
+    async fn sources(&self, filter: Filter) -> Result<Vec<SourceView>, StoreError> {
+        let now = self.clock.now();
+        self.reader.call(move |sight| sources::sources(sight, &filter, now)).await
+    }
+
+    async fn resume(&self, op: OpId, source: Source) -> Result<bool, StoreError> {
+        self.writer()?.call(1, move |scope| sources::resume(scope, op, &source)).await
+    }
+
+    async fn order(
+        &self,
+        op: OpId,
+        order: Order,
+        jobs: Vec<EventNumber>,
+    ) -> Result<Vec<Result<Ended, OrderRefused>>, StoreError> {
+        self.writer()?.call(jobs.len(), move |scope| order::order(scope, op, order, &jobs)).await
+    }
+
+    async fn changes(&self) -> Result<u64, StoreError> {
+        self.changes.look(&self.path)
+    }
+
+    async fn namespace(&self) -> Result<[u8; 16], StoreError> {
+        self.reader.call(|sight| sight.connection.query_row("SELECT namespace FROM store", [], |row| row.get(0))).await
     }
 }

@@ -6,22 +6,29 @@
 #![allow(clippy::unwrap_used, reason = "a test may stop at once")]
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
 use std::sync::{Arc, Mutex};
+use std::time::Duration;
 
-use cola_ia_core::clock::{SystemClock, SystemEntropy, Timestamp};
-use cola_ia_core::event::EventType;
+use cola_ia_core::clock::{Clock as _, SystemClock, SystemEntropy, Timestamp};
+use cola_ia_core::event::{EventType, Source};
 use cola_ia_core::filter::Filter;
 use cola_ia_core::intake::{EventNumber, RefusalCode};
-use cola_ia_core::job::JobState;
-use cola_ia_core::store::{OpId, PageRequest, Store as _, Texts};
+use cola_ia_core::job::{Ending, JobState, LeaseToken, RetryPolicy, Setback};
+use cola_ia_core::store::{ClaimRequest, End, OpId, Order, PageRequest, Report, Store as _, Texts};
 use cola_ia_core::verdict::Verdict;
+use cola_ia_testkit::clock::ManualClock;
 use cola_ia_testkit::events::{event, event_from, refusal, source};
 use cola_ia_testkit::harness::block_on;
 use rusqlite::Connection;
 use rusqlite::trace::{TraceEvent, TraceEventCodes};
 
 use super::reader::Sight;
-use super::{Options, SqliteStore, attempts, conflicts, deliveries, find_events, jobs, preview, slots, stats};
+use super::writer::Scope;
+use super::{
+    Options, SqliteStore, attempts, claim, conflicts, deliveries, end, find_events, jobs, order, preview, recover,
+    slots, sources, stats,
+};
 
 /// Tables that grow with what comes in or is done. `counter_deltas` is not one: it is emptied every 4,096 rows.
 const GROWING: [&str; 14] = [
@@ -49,6 +56,7 @@ fn views(sight: &Sight<'_>) {
         deliveries::deliveries(sight, &filter, Some(1_000), 10).unwrap();
         deliveries::latest(sight, &filter, 10).unwrap();
         stats::stats(sight, &filter).unwrap();
+        sources::sources(sight, &filter, Timestamp::from_micros(i64::MAX)).unwrap();
         deliveries::follow(sight, &filter, 0).unwrap();
         attempts::attempts(sight, &filter, Some(1_000), 10).unwrap();
         for texts in [Texts::Leave, Texts::Bring] {
@@ -115,7 +123,8 @@ fn overheard(connection: &mut Connection, run: impl FnOnce(&Sight<'_>)) -> BTree
     run(&Sight { connection: &transaction, slots });
     drop(transaction);
     let heard = std::mem::take(&mut *heard.lock().unwrap());
-    heard.into_iter().filter(|sql| sql.starts_with("SELECT")).collect()
+    let is_planned = |sql: &String| ["SELECT", "UPDATE", "INSERT"].iter().any(|word| sql.starts_with(word));
+    heard.into_iter().filter(is_planned).collect()
 }
 
 /// What is wrong with a plan: a growing table that is read whole, or rows of one that are sorted before a limit is applied.
@@ -178,6 +187,71 @@ fn no_view_scans_a_table_that_grows() {
         }
     }
     assert!(wrong.is_empty(), "{} of {} statements:\n{}", wrong.len(), heard.len(), wrong.join("\n"));
+}
+
+/// Every verb about leases, in every form that its statements can take.
+fn leases(sight: &Sight<'_>, clock: &ManualClock) {
+    let scope = Scope {
+        connection: sight.connection,
+        path: Path::new("store"),
+        clock,
+        slots: sight.slots,
+        fold_after: 1_000,
+        packing: Options::default().packing,
+    };
+    let policy = RetryPolicy { max_attempts: 9, max_crashes: 9, ..RetryPolicy::default() };
+    let minute = Duration::from_mins(1);
+    let claim = |op: u8, source: Option<&str>| {
+        let source = source.map(|name| Source::new(name).unwrap());
+        let request = ClaimRequest { worker: "w".to_owned(), lease: minute, limit: 100, source };
+        claim::claim(&scope, OpId([op; 16]), &request).unwrap().leases
+    };
+    let say = |token, ending| {
+        let report = Report { resource_id: Some("post".to_owned()), ..Report::default() };
+        end::end(&scope, &[End { token, ending, report }], &policy).unwrap();
+    };
+    let first = claim(1, Some("form"));
+    let rest = claim(2, None);
+    assert!(!first.is_empty() && !rest.is_empty());
+    assert_eq!(claim(1, None), first);
+    assert!(claim(3, None).is_empty());
+    end::extend(&scope, &[rest[0].token, LeaseToken([9; 18])], minute).unwrap();
+    say(rest[0].token, Ending::Failed { setback: Setback::Error, not_before: None });
+    say(rest[0].token, Ending::Done);
+    end::extend(&scope, &[rest[0].token], minute).unwrap();
+    clock.advance(3_600_000_000);
+    assert!(!recover::recover(&scope, &policy, 100, false).unwrap().jobs.is_empty());
+    let jobs = [first[0].job.event, rest[0].job.event, EventNumber(77)];
+    for (op, what) in (4..).zip([Order::Cancel, Order::Retry, Order::Cancel, Order::Replay]) {
+        order::order(&scope, OpId([op; 16]), what, &jobs).unwrap();
+    }
+    order::order(&scope, OpId([4; 16]), Order::Cancel, &jobs).unwrap();
+}
+
+#[test]
+fn no_verb_about_leases_scans_a_table_that_grows() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut connection = store_with_rows(folder.path());
+    let clock = ManualClock::at(SystemClock.now());
+    let heard = overheard(&mut connection, |sight| leases(sight, &clock));
+    let is_of_leases = |sql: &str| ["attempts", "jobs", "revisions"].iter().any(|table| sql.contains(table));
+    let heard: Vec<&String> = heard.iter().filter(|sql| is_of_leases(sql)).collect();
+    for of in
+        ["UPDATE jobs SET state", "UPDATE jobs SET lease_until", "UPDATE attempts SET ended_at", "SET late", "LIMIT ?3"]
+    {
+        assert!(heard.iter().any(|sql| sql.contains(of)), "{of} was not heard: {heard:#?}");
+    }
+    // Recovery sorts the jobs that run, which are as many as workers have in hand: an index of the ends of leases would be
+    // written three times a job.
+    let is_recovery = |sql: &str| sql.contains("state = 'running'") && sql.contains("lease_until <= ?1");
+    assert_eq!(heard.iter().filter(|sql| is_recovery(sql)).count(), 1, "{heard:#?}");
+    let wrong: Vec<(&String, Vec<String>)> = heard
+        .into_iter()
+        .filter(|sql| !is_recovery(sql))
+        .map(|sql| (sql, faults(&connection, sql)))
+        .filter(|(_, faults)| !faults.is_empty())
+        .collect();
+    assert!(wrong.is_empty(), "{wrong:#?}");
 }
 
 #[test]

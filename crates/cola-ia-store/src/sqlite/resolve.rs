@@ -5,7 +5,7 @@ use std::sync::Arc;
 use cola_ia_core::clock::Timestamp;
 use cola_ia_core::event::{Content, Delivery, EventId, EventType, Origin, Source};
 use cola_ia_core::intake::{EventNumber, Intake};
-use cola_ia_core::job::JobState;
+use cola_ia_core::job::{JobState, Outcome};
 use cola_ia_core::store::{
     Decision, DecisionKind, ErrorKind, NOTE_MAX_BYTES, OpId, RESOLVE_MAX, ResolveRequest, Resolved, StoreError,
 };
@@ -13,9 +13,10 @@ use cola_ia_core::verdict::Verdict;
 use rusqlite::{OptionalExtension as _, params};
 
 use super::accept::{self, Prepared};
+use super::job_row::{self, JobRow};
 use super::ops::{Call, Numbers, digest};
 use super::writer::Scope;
-use super::{counters, row};
+use super::{order, row};
 
 /// See [`Store::resolve`](cola_ia_core::store::Store::resolve).
 pub(super) fn resolve(scope: &Scope<'_>, op: OpId, request: &ResolveRequest) -> Result<Resolved, StoreError> {
@@ -280,41 +281,12 @@ impl Conflict {
 /// Gives the job a new run, unless it waits anyway. A worker that has it loses its lease.
 fn run_again(scope: &Scope<'_>, event: i64, at: Timestamp) -> Result<bool, StoreError> {
     let sqlite = |cause: rusqlite::Error| scope.error(&cause);
-    let pending = scope
-        .connection
-        .prepare_cached("SELECT 1 FROM jobs WHERE event = ?1 AND state = 'pending'")
-        .and_then(|mut select| select.exists([event]))
-        .map_err(sqlite)?;
-    if pending {
-        return Ok(false);
-    }
-    let open = scope
-        .connection
-        .prepare_cached("SELECT 1 FROM effects WHERE event = ?1 AND state IN ('intended', 'unknown', 'held')")
-        .and_then(|mut select| select.exists([event]))
-        .map_err(sqlite)?;
-    if open {
+    let job = JobRow::find(scope.connection, event).map_err(sqlite)?;
+    let Some(row) = job.filter(|row| row.job.state != JobState::Pending) else { return Ok(false) };
+    if order::effects_open(scope.connection, event).map_err(sqlite)? {
         return Err(StoreError::new(ErrorKind::Conflict, "effects_open"));
     }
-    let write = || {
-        counters::job_goes_to(scope, event, JobState::Pending, at)?;
-        scope
-            .connection
-            .prepare_cached(
-                "UPDATE attempts SET outcome = 'lease_lost', ended_at = ?2
-                 WHERE event = ?1 AND lease = (SELECT lease FROM jobs WHERE event = ?1) AND outcome IS NULL",
-            )?
-            .execute(params![event, at.as_micros()])?;
-        scope
-            .connection
-            .prepare_cached(
-                "UPDATE jobs SET state = 'pending', due_at = ?2, run = run + 1, attempts = 0, crashes = 0, reason = '',
-                     lease = NULL, lease_until = NULL, worker = NULL, changed_at = ?2
-                 WHERE event = ?1",
-            )?
-            .execute(params![event, at.as_micros()])
-    };
-    write().map(|_| true).map_err(sqlite)
+    job_row::put(scope, &row, row.job.rerun(at), Outcome::LeaseLost, at).map(|_| true).map_err(sqlite)
 }
 
 /// Newest revision, state and run.

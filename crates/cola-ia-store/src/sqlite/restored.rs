@@ -80,7 +80,7 @@ fn void_leases(connection: &Connection, at: Timestamp, fold_after: u32) -> rusql
     }
     tally.write(connection, at, fold_after)?;
     connection.execute(
-        "UPDATE attempts SET ended_at = ?1, outcome = 'lease_lost'
+        "UPDATE attempts SET ended_at = ?1, outcome = 'lease_lost', to_state = 'pending', to_due = ?1
          WHERE ended_at IS NULL
            AND lease IN (SELECT lease FROM jobs WHERE state = 'running' AND state NOT IN ('pending', 'done'))",
         [now],

@@ -25,10 +25,11 @@ pub(super) fn maybe_time(row: &Row<'_>, column: usize) -> rusqlite::Result<Optio
 
 /// The columns of [`job`], for a query over `events e JOIN jobs j JOIN sources s`.
 pub(super) const JOB_COLUMNS: &str = "e.seq, s.name, e.id, e.type, e.time, e.received_at, \
-     j.state, j.reason, j.run, j.attempts, j.resource_id, CASE j.state WHEN 'pending' THEN j.due_at END, e.erased_at";
+     j.state, j.reason, j.run, j.attempts, j.resource_id, CASE j.state WHEN 'pending' THEN j.due_at END, e.erased_at, \
+     CASE j.state WHEN 'running' THEN j.lease_until END";
 
 /// Number of [`JOB_COLUMNS`].
-pub(super) const JOB_COLUMNS_LEN: usize = 13;
+pub(super) const JOB_COLUMNS_LEN: usize = 14;
 
 /// What is joined to `jobs j` for [`JOB_COLUMNS`]. Outer joins: where damage took an event or a source, its job is an error
 /// and not left out.
@@ -56,5 +57,6 @@ pub(super) fn job(row: &Row<'_>) -> rusqlite::Result<JobSummary> {
         attempts: row.get(9)?,
         resource_id: row.get(10)?,
         due_at: maybe_time(row, 11)?,
+        lease_until: maybe_time(row, 13)?,
     })
 }

@@ -195,22 +195,37 @@ impl State {
 
     /// One transaction for the whole group. An error means that nothing of it is stored.
     fn commit_together(&mut self, group: &mut [Box<dyn Call>]) -> Result<(), StoreError> {
-        self.wait.for_lock(&self.path, || self.connection.execute_batch("BEGIN IMMEDIATE"))?;
-        let ended = self.arrive().and_then(|()| self.run_together(group)).and_then(|changed| {
-            let end = if changed { "COMMIT" } else { "ROLLBACK" };
+        let mut ended = self.transact(group, Guard::None);
+        // Somebody failed, which is rare: all run again, each in a savepoint of its own. Savepoints for everybody would keep a
+        // copy of every page that a call changes.
+        if let Ok(Ended::Spoiled) = ended {
+            ended = self.transact(group, Guard::Savepoints);
+        }
+        let changed = matches!(ended?, Ended::Committed);
+        self.arrives &= !changed;
+        Ok(())
+    }
+
+    fn transact(&self, group: &mut [Box<dyn Call>], guard: Guard) -> Result<Ended, StoreError> {
+        self.wait.for_lock(&self.path, || self.say("BEGIN IMMEDIATE"))?;
+        let ended = self.arrive().and_then(|()| self.run_together(group, guard)).and_then(|ended| {
+            let word = if ended == Ended::Committed { "COMMIT" } else { "ROLLBACK" };
             // Some errors have rolled back already.
-            if changed || !self.connection.is_autocommit() {
-                self.connection.execute_batch(end).map_err(|cause| error::sqlite(&self.path, &cause))?;
+            if ended == Ended::Committed || !self.connection.is_autocommit() {
+                self.say(word).map_err(|cause| error::sqlite(&self.path, &cause))?;
             }
-            Ok(changed)
+            Ok(ended)
         });
         if ended.is_err() && !self.connection.is_autocommit() {
             // What failed first is what counts.
             let _ = self.connection.execute_batch("ROLLBACK");
         }
-        let changed = ended?;
-        self.arrives &= !changed;
-        Ok(())
+        ended
+    }
+
+    /// A statement of a word or two.
+    fn say(&self, sql: &str) -> rusqlite::Result<()> {
+        self.connection.prepare_cached(sql)?.execute([]).map(drop)
     }
 
     /// Writes down what there is to say about the file itself: before the first call runs, so that leases that a backup has
@@ -223,8 +238,8 @@ impl State {
             .map_err(|cause| error::sqlite(&self.path, &cause))
     }
 
-    /// Runs each call of the group and answers whether there is anything to commit. A call that fails keeps its own error.
-    fn run_together(&self, group: &mut [Box<dyn Call>]) -> Result<bool, StoreError> {
+    /// Runs each call of the group. A call that fails keeps its own error.
+    fn run_together(&self, group: &mut [Box<dyn Call>], guard: Guard) -> Result<Ended, StoreError> {
         let scope = Scope {
             connection: &self.connection,
             path: &self.path,
@@ -235,21 +250,46 @@ impl State {
         };
         let sqlite = |cause: rusqlite::Error| error::sqlite(&self.path, &cause);
         if let [only] = group {
-            return Ok(only.run(&scope));
+            return Ok(if only.run(&scope) { Ended::Committed } else { Ended::RolledBack });
         }
         for call in group {
-            self.connection.execute_batch("SAVEPOINT call").map_err(sqlite)?;
+            if guard == Guard::None {
+                if !call.run(&scope) {
+                    return Ok(Ended::Spoiled);
+                }
+                continue;
+            }
+            self.say("SAVEPOINT call").map_err(sqlite)?;
             if !call.run(&scope) {
                 if self.connection.is_autocommit() {
                     // Nobody hears this one: each member runs again and has an answer of its own.
                     return Err(error::at(&self.path, ErrorKind::Unavailable, "store_io"));
                 }
-                self.connection.execute_batch("ROLLBACK TO call").map_err(sqlite)?;
+                self.say("ROLLBACK TO call").map_err(sqlite)?;
             }
-            self.connection.execute_batch("RELEASE call").map_err(sqlite)?;
+            self.say("RELEASE call").map_err(sqlite)?;
         }
-        Ok(true)
+        Ok(Ended::Committed)
     }
+}
+
+/// What keeps a call that fails from taking its group with it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Guard {
+    /// Nothing: all are rolled back.
+    None,
+    /// A savepoint each.
+    Savepoints,
+}
+
+/// How a transaction ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Ended {
+    Committed,
+    /// The only call of it failed.
+    RolledBack,
+    /// One of several failed: they are to run again.
+    Spoiled,
 }
 
 #[cfg(test)]

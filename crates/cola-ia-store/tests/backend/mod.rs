@@ -2,10 +2,11 @@
 
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::time::Duration;
 
 use cola_ia_core::clock::Timestamp;
 use cola_ia_core::intake::{DeliveryNumber, EventNumber, RefusalCode};
-use cola_ia_core::job::JobState;
+use cola_ia_core::job::{JobState, LeaseToken};
 use cola_ia_core::store::Store;
 use cola_ia_store::sqlite::{Options, Packing, SqliteStore};
 use cola_ia_testkit::clock::{ManualClock, SeededEntropy};
@@ -73,7 +74,9 @@ impl Place for Folder {
 
     fn set_job(&self, event: EventNumber, state: JobState, at: Timestamp) -> Result<(), Failure> {
         let connection = rusqlite::Connection::open(self.path())?;
-        let lease = (state == JobState::Running).then_some([7_u8; 16]);
+        let running = state == JobState::Running;
+        let lease = running.then(|| LeaseToken::new([7; 16], event.0 as u16).0);
+        let until = running.then(|| at.after(Duration::from_hours(1)).as_micros());
         let due_at = (state == JobState::Pending).then_some(at.as_micros());
         // The counts are told as a verb of the store would tell them.
         connection.execute(
@@ -83,8 +86,10 @@ impl Place for Folder {
             (event.0, state.as_str(), at.as_micros()),
         )?;
         let changed = connection.execute(
-            "UPDATE jobs SET state = ?2, due_at = ?3, lease = ?4, changed_at = ?5 WHERE event = ?1",
-            (event.0, state.as_str(), due_at, lease, at.as_micros()),
+            "UPDATE jobs SET state = ?2, due_at = ?3, lease = ?4, changed_at = ?5, lease_until = ?6,
+                    worker = CASE WHEN ?4 IS NULL THEN NULL ELSE worker END
+             WHERE event = ?1",
+            (event.0, state.as_str(), due_at, lease, at.as_micros(), until),
         )?;
         if changed == 1 { Ok(()) } else { Err("no such job".into()) }
     }

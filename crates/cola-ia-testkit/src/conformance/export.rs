@@ -727,7 +727,8 @@ fn what_ran_elsewhere_does_not_run_here(backend: &dyn Backend) -> Result<(), Fai
                 .with("lease_until", Value::Null)
                 .with("worker", Value::Null),
             Kind::Attempt if record.number("ended_at").is_none() => {
-                record.clone().with("ended_at", now.clone()).with("outcome", word("lease_lost"))
+                let ended = record.clone().with("ended_at", now.clone()).with("outcome", word("lease_lost"));
+                ended.with("to_state", word("pending")).with("to_due", now.clone())
             }
             Kind::Effect if record.text("state") == Some("intended") => {
                 record.clone().with("state", word("unknown")).with("changed_at", now.clone())

@@ -45,6 +45,7 @@ fn an_unknown_identity_is_new_and_becomes_one_pending_job(backend: &dyn Backend)
         time: None,
         received_at: now,
         due_at: Some(now),
+        lease_until: None,
     };
     ensure_eq!(scratch.all_jobs()?, vec![expected.clone()], "the jobs");
 

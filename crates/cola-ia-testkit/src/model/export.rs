@@ -6,17 +6,18 @@ use std::sync::Arc;
 use cola_ia_core::clock::Timestamp;
 use cola_ia_core::event::{Content, Delivery, EventId, EventType, Fingerprint, Origin, Source};
 use cola_ia_core::intake::{DeliveryNumber, EventNumber, Intake, RefusalCode};
-use cola_ia_core::job::JobState;
+use cola_ia_core::job::{Job, JobState, Lease, LeaseToken, Outcome as JobOutcome};
 use cola_ia_core::store::export::{
     Contradiction, ExportCursor, ExportHead, ExportPage, ExportStage, IMPORT_MAX_RECORDS, ImportBatch, Imported, Kind,
     Outcome, Record, Value,
 };
 use cola_ia_core::store::{
-    ConflictView, DecisionKind, DecisionView, DeliverySummary, DeliveryView, ErrorKind, JobSummary, OpId,
-    PrunedDeliveries, Receipt, RevisionView, StoreError, erased_id, names,
+    ConflictView, DecisionKind, DecisionView, DeliverySummary, DeliveryView, Ended, ErrorKind, JobSummary, OpId,
+    PrunedDeliveries, Receipt, Report, RevisionView, StoreError, erased_id, names,
 };
 use cola_ia_core::verdict::Verdict;
 
+use super::leases::Attempt;
 use super::stats::Received;
 use super::{Call, Conflict, Event, First, Identity, Memory};
 use crate::harness::RecordedRefusal;
@@ -125,6 +126,7 @@ impl Book {
             Value::Null,
             Value::Null,
             Value::Null,
+            number(0),
         ];
         self.insert(record(
             Kind::Event,
@@ -208,27 +210,25 @@ impl Book {
                 .with("text", optional(event.revisions[0].text.as_deref()))
         });
         self.change(Kind::Job, std::slice::from_ref(&own), |record| {
-            let job = &event.job;
-            let goes_on =
-                record.text("state") != Some(job.state.as_str()) || record.number("run") != Some(job.run.into());
-            let again = record.number("run") != Some(job.run.into());
-            let record = record
+            let Event { job, machine, .. } = event;
+            record
                 .with("state", text(job.state.as_str()))
                 .with("run", number(job.run))
                 .with("attempts", number(job.attempts))
+                .with("crashes", number(machine.crashes))
                 .with("reason", text(&job.reason))
-                .with("changed_at", maybe(event.changed_at.map(at)));
-            let record = if again { record.with("crashes", number(0)) } else { record };
-            if !goes_on && job.state != JobState::Pending {
-                return record;
-            }
-            let lease = (job.state == JobState::Running).then(|| Value::Bytes(vec![7; 16]));
-            record
+                .with("changed_at", maybe(event.changed_at.map(at)))
                 .with("due_at", maybe(job.due_at.map(at)))
-                .with("lease", maybe(lease))
-                .with("lease_until", Value::Null)
-                .with("worker", Value::Null)
+                .with("lease", maybe(machine.lease.map(|lease| Value::Bytes(lease.token.0.to_vec()))))
+                .with("lease_until", maybe(machine.lease.map(|lease| at(lease.until))))
+                .with("worker", optional(event.worker.as_deref()))
+                .with("resource_id", optional(job.resource_id.as_deref()))
+                .with("result", optional(event.result.as_deref()))
+                .with("leases", number(event.leases))
         });
+        for attempt in &event.attempts {
+            self.insert(attempt_record(&own, attempt));
+        }
         for revision in &event.revisions[1..] {
             self.insert(record(
                 Kind::Revision,
@@ -289,15 +289,10 @@ impl Book {
         self.records.remove(&(Kind::Delivery, vec![number(delivery.0)]));
     }
 
-    /// Outputs and results of an event go; once it is erased, what its effects made goes too.
+    /// Results of an event's effects go; once it is erased, what they made goes too.
     pub(super) fn forget(&mut self, event: EventNumber, erased: bool) {
-        let gone: &[(Kind, &[&str], bool)] = &[
-            (Kind::Job, &["result"], false),
-            (Kind::Job, &["resource_id"], true),
-            (Kind::Attempt, &["stdout", "stderr", "late", "error"], false),
-            (Kind::Effect, &["result"], false),
-            (Kind::Effect, &["resource_id"], true),
-        ];
+        let gone: &[(Kind, &[&str], bool)] =
+            &[(Kind::Effect, &["result"], false), (Kind::Effect, &["resource_id"], true)];
         for (kind, fields, only_erased) in gone {
             let keys: Vec<_> = self.of_kind(*kind).filter(|record| record.event() == Some(event)).map(key).collect();
             for (kind, key) in keys.into_iter().filter(|_| erased || !only_erased) {
@@ -325,6 +320,10 @@ impl Book {
 
     fn insert(&mut self, record: Record) {
         self.records.insert(key(&record), record);
+    }
+
+    pub(super) fn sources(&self) -> Vec<Source> {
+        self.sources.iter().map(|name| Source::new(name).expect("a source")).collect()
     }
 
     /// The place of a source, made where it is new.
@@ -659,7 +658,8 @@ fn enter(book: &mut Book, record: &Record, now: Timestamp) {
             .with("reason", text(""))
             .with("changed_at", later("changed_at")),
         Kind::Attempt if record.number("ended_at").is_none() => {
-            record.clone().with("ended_at", later("started_at")).with("outcome", text("lease_lost"))
+            let ended = record.clone().with("ended_at", later("started_at")).with("outcome", text("lease_lost"));
+            ended.with("to_state", text("pending")).with("to_due", at(now))
         }
         Kind::Effect if word("state") == "intended" => {
             record.clone().with("state", text("unknown")).with("changed_at", later("changed_at"))
@@ -755,6 +755,11 @@ impl Book {
         records.take_while(move |record| record.kind() == kind && record.event() == Some(EventNumber(event)))
     }
 
+    /// Of a kind whose key is not its event.
+    fn of_event_by_scan(&self, kind: Kind, event: i64) -> impl Iterator<Item = &Record> {
+        self.of_kind(kind).filter(move |record| record.event() == Some(EventNumber(event)))
+    }
+
     fn event(&self, record: &Record, later: Vec<DeliveryView>) -> (Identity, Event) {
         let number = record.number("number").unwrap_or_default();
         let source = Source::new(record.text("source").unwrap_or_default()).expect("a source");
@@ -776,6 +781,7 @@ impl Book {
             time: record.number("time").map(Timestamp::from_micros),
             received_at: instant(record, "received_at"),
             due_at: job.number("due_at").filter(|_| state == JobState::Pending).map(Timestamp::from_micros),
+            lease_until: lease_of(job).map(|lease| lease.until),
         };
         let entered = RevisionView {
             number: 1,
@@ -784,9 +790,24 @@ impl Book {
             conflict: None,
             text: record.text("text").map(str::to_owned),
         };
+        let optional = |field: &str| job.text(field).map(str::to_owned);
+        let machine = Job {
+            state,
+            run: summary.run,
+            attempts: summary.attempts,
+            crashes: small("crashes"),
+            due_at: summary.due_at,
+            lease: lease_of(job),
+            reason: summary.reason.clone().into(),
+        };
         let identity = if record.is_erased() { format!("\0{id}") } else { id.to_owned() };
         let event = Event {
             job: summary,
+            machine,
+            attempts: self.of_event_by_scan(Kind::Attempt, number).map(attempt).collect(),
+            leases: small("leases"),
+            worker: optional("worker"),
+            result: optional("result"),
             changed_at: job.number("changed_at").map(Timestamp::from_micros),
             revisions: std::iter::once(entered).chain(self.of_event(Kind::Revision, number).map(revision)).collect(),
             conflicts: self.of_event(Kind::Conflict, number).map(|record| self.conflict(&source, record)).collect(),
@@ -826,6 +847,79 @@ impl Book {
         };
         Conflict { view, delivery }
     }
+}
+
+fn attempt_record(event: &Value, attempt: &Attempt) -> Record {
+    let Report {
+        exit_code, signal, error_class, error, cost_micros, tokens_in, tokens_out, model, stdout, stderr, ..
+    } = &attempt.report;
+    let output = |bytes: &Vec<u8>| if bytes.is_empty() { Value::Null } else { Value::Bytes(bytes.clone()) };
+    let values = [
+        number(attempt.row),
+        event.clone(),
+        number(attempt.run),
+        number(attempt.number),
+        Value::Bytes(attempt.lease.clone()),
+        text(&attempt.worker),
+        at(attempt.started_at),
+        maybe(attempt.ended_at.map(at)),
+        optional(attempt.outcome.map(JobOutcome::as_str)),
+        maybe(exit_code.map(number)),
+        maybe(signal.map(number)),
+        optional(error_class.as_deref()),
+        optional(error.as_deref()),
+        maybe(cost_micros.map(number)),
+        maybe(tokens_in.map(number)),
+        maybe(tokens_out.map(number)),
+        optional(model.as_deref()),
+        optional(attempt.late.as_deref()),
+        output(stdout),
+        output(stderr),
+        optional(attempt.to.map(|to| to.state.as_str())),
+        maybe(attempt.to.and_then(|to| to.due_at).map(at)),
+    ];
+    record(Kind::Attempt, values)
+}
+
+fn attempt(record: &Record) -> Attempt {
+    let time = |field: &str| record.number(field).map(Timestamp::from_micros);
+    let small = |field: &str| record.number(field).and_then(|number| i32::try_from(number).ok());
+    let owned = |field: &str| record.text(field).map(str::to_owned);
+    let bytes = |field: &str| match record.get(field) {
+        Value::Bytes(bytes) => bytes.clone(),
+        _ => Vec::new(),
+    };
+    Attempt {
+        row: record.number("attempt").unwrap_or_default(),
+        lease: bytes("lease"),
+        run: record.number("run").unwrap_or_default() as u32,
+        number: record.number("number").unwrap_or_default() as u32,
+        worker: owned("worker").unwrap_or_default(),
+        started_at: instant(record, "started_at"),
+        ended_at: time("ended_at"),
+        outcome: record.text("outcome").and_then(JobOutcome::from_word),
+        to: record.text("to_state").and_then(JobState::from_word).map(|state| Ended { state, due_at: time("to_due") }),
+        report: Report {
+            exit_code: small("exit_code"),
+            signal: small("signal"),
+            error_class: owned("error_class"),
+            error: owned("error"),
+            cost_micros: record.number("cost_micros"),
+            tokens_in: record.number("tokens_in"),
+            tokens_out: record.number("tokens_out"),
+            model: owned("model"),
+            stdout: bytes("stdout"),
+            stderr: bytes("stderr"),
+            ..Report::default()
+        },
+        late: owned("late"),
+    }
+}
+
+fn lease_of(job: &Record) -> Option<Lease> {
+    let Value::Bytes(token) = job.get("lease") else { return None };
+    let token = LeaseToken(token.as_slice().try_into().ok()?);
+    Some(Lease { token, until: Timestamp::from_micros(job.number("lease_until")?) })
 }
 
 fn revision(record: &Record) -> RevisionView {

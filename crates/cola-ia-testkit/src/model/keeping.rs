@@ -3,10 +3,10 @@
 use cola_ia_core::clock::Timestamp;
 use cola_ia_core::event::{Content, Delivery, EventId};
 use cola_ia_core::intake::{DeliveryNumber, EventNumber, Intake};
-use cola_ia_core::job::JobState;
+use cola_ia_core::job::{Job, JobState, Outcome};
 use cola_ia_core::store::{
     Decision, DecisionKind, DecisionView, DeliveryView, EraseRequest, Erased, ErrorKind, NOTE_MAX_BYTES, OPS_KEPT,
-    PruneCursor, PruneRequest, Pruned, PrunedDeliveries, RESOLVE_MAX, ResolveRequest, Resolved, RevisionView,
+    PruneCursor, PruneRequest, Pruned, PrunedDeliveries, RESOLVE_MAX, Report, ResolveRequest, Resolved, RevisionView,
     StoreError, erased_id, names,
 };
 use cola_ia_core::verdict::Verdict;
@@ -65,12 +65,7 @@ impl Memory {
         }
         let rerun = matches!(request.decision, Decision::Accept { run: true }) && event.job.state != JobState::Pending;
         if rerun {
-            event.job.run += 1;
-            event.job.attempts = 0;
-            event.job.state = JobState::Pending;
-            event.job.reason = String::new();
-            event.job.due_at = Some(at);
-            event.changed_at = Some(at);
+            event.reruns(at);
         }
         Ok(Resolved {
             decided_at: at,
@@ -172,7 +167,7 @@ impl Memory {
         let Some(identity) = self.identity_of(&request.source, &request.id) else { return Ok(None) };
         let namespace = self.book.namespace;
         let Some(event) = self.events.get_mut(&identity) else { return Ok(None) };
-        if event.job.state == JobState::Running {
+        if event.machine.state == JobState::Running && !event.machine.is_expired(at) {
             return Err(StoreError::new(ErrorKind::Conflict, "job_running"));
         }
         let cancelled = !matches!(event.job.state, JobState::Done | JobState::Cancelled);
@@ -260,6 +255,13 @@ impl Event {
     fn forget_texts(&mut self) {
         self.revisions.iter_mut().for_each(|revision| revision.text = None);
         self.conflicts.iter_mut().for_each(|conflict| conflict.view.text = None);
+        self.result = None;
+        for attempt in &mut self.attempts {
+            attempt.late = None;
+            attempt.report.error = None;
+            attempt.report.stdout.clear();
+            attempt.report.stderr.clear();
+        }
     }
 
     fn erase(&mut self, namespace: &[u8], request: &EraseRequest, cancelled: bool, at: Timestamp) {
@@ -269,10 +271,16 @@ impl Event {
         self.job.event_type = None;
         self.job.resource_id = None;
         if cancelled {
-            self.job.state = JobState::Cancelled;
-            "erased".clone_into(&mut self.job.reason);
-            self.job.due_at = None;
-            self.changed_at = Some(at);
+            let lease = self.machine.lease;
+            let job = Job {
+                state: JobState::Cancelled,
+                due_at: None,
+                lease: None,
+                reason: "erased".into(),
+                ..self.machine.clone()
+            };
+            self.moves_to(job, at);
+            self.end_attempt(lease, Outcome::Crashed, &Report::default(), at);
         }
         self.conflicts.iter_mut().flat_map(|conflict| &mut conflict.view.decisions).for_each(|made| made.note = None);
         self.later.iter_mut().for_each(|later| later.origin = None);

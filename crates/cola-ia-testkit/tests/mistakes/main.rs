@@ -76,7 +76,7 @@ fn a_difference_is_told_with_its_seed_and_the_shortest_sequence() {
     let failure = compare(&ModelBackend, &Planted::new(Mistake::LastInBatchWins), PLAN).unwrap_err().to_string();
     assert!(failure.contains("COLA_IA_TEST_SEED=49178 "), "{failure}");
     let steps: Vec<&str> = failure.lines().filter(|line| line.starts_with("    ")).collect();
-    // Two contents of one identity in one batch: nothing shorter shows it.
+    // Two members in one batch: nothing shorter shows it.
     assert_eq!(steps.len(), 1, "{failure}");
-    assert_eq!(steps[0].matches("Event {").count(), 2, "{failure}");
+    assert_eq!(steps[0].matches("Event {").count() + steps[0].matches("Refusal {").count(), 2, "{failure}");
 }

@@ -1,6 +1,6 @@
 //! The model with one mistake: some spoil what goes in, some what comes out, some only show when callers meet.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::thread;
@@ -11,15 +11,16 @@ use cola_ia_core::clock::{Clock as _, SystemEntropy, Timestamp};
 use cola_ia_core::event::{Content, Delivery, EventId, Source};
 use cola_ia_core::filter::Filter;
 use cola_ia_core::intake::{DeliveryNumber, EventNumber, Intake};
-use cola_ia_core::job::JobState;
+use cola_ia_core::job::{Ending, JobState, LeaseToken, RetryPolicy, Setback};
 use cola_ia_core::lateness::Lateness;
 use cola_ia_core::limits::{BATCH_MAX_EVENTS, TEXT_MAX_BYTES_CEILING};
 use cola_ia_core::store::export::{IMPORT_MAX_RECORDS, Kind, Outcome, Record, Value};
 use cola_ia_core::store::{
-    Accepted, AttemptView, ConflictSummary, Cursor, Decision, DeliverySummary, EraseRequest, Erased, ErrorKind,
-    EventHistory, ExportCursor, ExportPage, FollowFrom, Followed, ImportBatch, Imported, JobPage, ListRequest, OpId,
-    Page, PageRequest, Preview, PruneRequest, Pruned, ResolveRequest, Resolved, Restored, RestoredMark, Stats,
-    StatsGroup, Store, StoreError, Texts,
+    Accepted, AttemptView, Claim, ClaimRequest, ConflictSummary, Cursor, Decision, DeliverySummary, End, Ended,
+    EraseRequest, Erased, ErrorKind, EventHistory, ExportCursor, ExportPage, FollowFrom, Followed, ImportBatch,
+    Imported, JobPage, LEASES_MAX, LeaseLost, Leased, ListRequest, OpId, Order, OrderRefused, Page, PageRequest,
+    Preview, PruneRequest, Pruned, Recovered, Report, ResolveRequest, Resolved, Restored, RestoredMark, SourceView,
+    Stats, StatsGroup, Store, StoreError, Texts,
 };
 use cola_ia_core::verdict::Verdict;
 use cola_ia_testkit::clock::{ManualClock, SeededEntropy};
@@ -182,6 +183,38 @@ mistakes! {
     StatsSayWhatWasAsked,
     CountsJobsOfTheRange,
     CountsAheadAsLate,
+    // Leases.
+    ClaimsNewestFirst,
+    ClaimsWhatRanOut,
+    ClaimsOfAnySource,
+    NeverSaysWhenTheNextIsDue,
+    ClaimsAnewUnderOneOp,
+    SaysTheAskedEndOfALease,
+    ForgetsResources,
+    RetriesAtOnce,
+    NeverGivesUp,
+    CountsWhatIsGivenBack,
+    NeverGivesUpLostOnes,
+    RecoversWithoutLimit,
+    RecoversWhenDry,
+    NamesNoNewerAttempt,
+    ForgetsWhatWasSaid,
+    TakesNeighbouringTokens,
+    RefusesOrdersTogether,
+    OrdersIgnoreOps,
+    LetsLostLeasesGoOn,
+    ReplaysCountOn,
+    ReopeningEndsLeases,
+    TakesAnyNumberOfLeases,
+    GivesAJobTwice,
+    ForgetsWhatWorkersTell,
+    GivesNoText,
+    WorksOnWhatIsGone,
+    CountsRunningAsPending,
+    ForgetsStreaks,
+    NeverPauses,
+    ResumesAnew,
+    CountsNoneExpired,
     // Stores.
     ForgetsAtReopen,
     FailsToReopenEmpty,
@@ -276,6 +309,10 @@ struct Own {
     pruned_once: bool,
     /// Deliveries that were pruned.
     pruned: i64,
+    /// A lease that was given.
+    leased: Option<Leased>,
+    /// Leases whose end was heard.
+    said: BTreeSet<LeaseToken>,
 }
 
 struct Wrong {
@@ -311,6 +348,23 @@ impl Wrong {
         bytes[..8].copy_from_slice(&own.calls.to_be_bytes());
         bytes[8] = self.opened as u8;
         OpId(bytes)
+    }
+
+    /// All leases are given up, as if they had not been stored.
+    async fn end_every_lease(&self) -> Result<(), StoreError> {
+        let running = Filter { states: vec![JobState::Running], ..Filter::default() };
+        for job in self.model.jobs(running, every_job()).await?.jobs {
+            self.model.order(self.other_op(), Order::Cancel, vec![job.event]).await?;
+            self.model.order(self.other_op(), Order::Retry, vec![job.event]).await?;
+        }
+        Ok(())
+    }
+
+    fn spoil_token(&self, mut token: LeaseToken) -> LeaseToken {
+        if self.mistake == Mistake::TakesNeighbouringTokens {
+            token.0[17] &= !1;
+        }
+        token
     }
 
     fn spoil_id(&self, id: &str) -> String {
@@ -761,6 +815,153 @@ impl Store for Wrong {
         Ok(found)
     }
 
+    async fn claim(&self, op: OpId, mut request: ClaimRequest) -> Result<Claim, StoreError> {
+        let op = if self.mistake == Mistake::ClaimsAnewUnderOneOp { self.other_op() } else { op };
+        match self.mistake {
+            Mistake::ClaimsOfAnySource => request.source = None,
+            Mistake::ClaimsWhatRanOut => {
+                let at_once = RetryPolicy { first_wait: Duration::ZERO, ..RetryPolicy::default() };
+                self.model.recover(at_once, 1_000, false).await?;
+            }
+            Mistake::ReopeningEndsLeases if self.opened > 0 => self.end_every_lease().await?,
+            _ => {}
+        }
+        let mut claim = self.model.claim(op, request).await?;
+        match self.mistake {
+            Mistake::ClaimsNewestFirst => claim.leases.reverse(),
+            Mistake::NeverSaysWhenTheNextIsDue => claim.next_due = None,
+            Mistake::GivesNoText => claim.leases.iter_mut().for_each(|leased| leased.text.clear()),
+            Mistake::ReplaysCountOn => {
+                for leased in &mut claim.leases {
+                    leased.attempt += leased.job.run - 1;
+                }
+            }
+            Mistake::GivesAJobTwice => {
+                let mut own = self.own.lock().unwrap();
+                own.calls += 1;
+                if own.calls.is_multiple_of(5)
+                    && let Some(first) = own.leased.clone()
+                {
+                    claim.leases.push(first);
+                }
+                own.leased = claim.leases.first().cloned();
+            }
+            _ => {}
+        }
+        Ok(claim)
+    }
+
+    async fn extend(
+        &self,
+        leases: Vec<LeaseToken>,
+        length: Duration,
+    ) -> Result<Vec<Result<Timestamp, LeaseLost>>, StoreError> {
+        if self.mistake == Mistake::TakesAnyNumberOfLeases && leases.len() > LEASES_MAX {
+            return Ok(vec![]);
+        }
+        let leases = leases.into_iter().map(|token| self.spoil_token(token)).collect();
+        let mut answers = self.model.extend(leases, length).await?;
+        for answer in &mut answers {
+            match (self.mistake, &answer) {
+                (Mistake::SaysTheAskedEndOfALease, Ok(_)) | (Mistake::LetsLostLeasesGoOn, Err(_)) => {
+                    *answer = Ok(self.clock.now().after(length));
+                }
+                (Mistake::NamesNoNewerAttempt, Err(_)) => *answer = Err(LeaseLost { superseded_by: None }),
+                _ => {}
+            }
+        }
+        Ok(answers)
+    }
+
+    async fn end(
+        &self,
+        ends: Arc<Vec<End>>,
+        mut policy: RetryPolicy,
+    ) -> Result<Vec<Result<Ended, LeaseLost>>, StoreError> {
+        if self.mistake == Mistake::NeverPauses {
+            policy.pause_after = None;
+        }
+        if self.mistake == Mistake::NeverGivesUp {
+            policy.max_attempts = u32::MAX;
+        }
+        let mut answers = Vec::new();
+        for end in ends.iter() {
+            let mut end = end.clone();
+            end.token = self.spoil_token(end.token);
+            if self.mistake == Mistake::ForgetsWhatWorkersTell {
+                end.report = Report { resource_id: end.report.resource_id, ..Report::default() };
+            }
+            if self.mistake == Mistake::ForgetsResources {
+                end.report.resource_id = None;
+            }
+            end.ending = match (self.mistake, end.ending) {
+                (Mistake::RetriesAtOnce, Ending::Failed { setback, .. }) => {
+                    Ending::Failed { setback, not_before: None }
+                }
+                (Mistake::CountsWhatIsGivenBack, Ending::Released | Ending::Later { .. }) => {
+                    Ending::Failed { setback: Setback::Error, not_before: None }
+                }
+                (_, ending) => ending,
+            };
+            let token = end.token;
+            let forgotten =
+                self.mistake == Mistake::ForgetsWhatWasSaid && self.own.lock().unwrap().said.contains(&token);
+            for mut answer in self.model.end(Arc::new(vec![end]), policy).await? {
+                if answer.is_ok() {
+                    self.own.lock().unwrap().said.insert(token);
+                }
+                if forgotten || (self.mistake == Mistake::NamesNoNewerAttempt && answer.is_err()) {
+                    answer = Err(LeaseLost { superseded_by: None });
+                }
+                answers.push(answer);
+            }
+        }
+        Ok(answers)
+    }
+
+    async fn recover(&self, mut policy: RetryPolicy, limit: u32, dry_run: bool) -> Result<Recovered, StoreError> {
+        if self.mistake == Mistake::NeverGivesUpLostOnes {
+            policy.max_crashes = u32::MAX;
+        }
+        let limit = if self.mistake == Mistake::RecoversWithoutLimit { 1_000 } else { limit };
+        self.model.recover(policy, limit, dry_run && self.mistake != Mistake::RecoversWhenDry).await
+    }
+
+    async fn sources(&self, filter: Filter) -> Result<Vec<SourceView>, StoreError> {
+        let mut views = self.model.sources(filter).await?;
+        for view in &mut views {
+            match self.mistake {
+                Mistake::ForgetsStreaks => view.streak = None,
+                Mistake::CountsNoneExpired => view.expired = 0,
+                _ => {}
+            }
+        }
+        Ok(views)
+    }
+
+    async fn resume(&self, op: OpId, source: Source) -> Result<bool, StoreError> {
+        let op = if self.mistake == Mistake::ResumesAnew { self.other_op() } else { op };
+        self.model.resume(op, source).await
+    }
+
+    async fn order(
+        &self,
+        op: OpId,
+        order: Order,
+        jobs: Vec<EventNumber>,
+    ) -> Result<Vec<Result<Ended, OrderRefused>>, StoreError> {
+        let op = if self.mistake == Mistake::OrdersIgnoreOps { self.other_op() } else { op };
+        let answers = self.model.order(op, order, jobs).await?;
+        let first_refusal = answers.iter().find_map(|answer| answer.err());
+        if let (Mistake::RefusesOrdersTogether, Some(refusal)) = (self.mistake, first_refusal) {
+            return Ok(vec![Err(refusal); answers.len()]);
+        }
+        if self.mistake == Mistake::WorksOnWhatIsGone && first_refusal == Some(OrderRefused::ContentGone) {
+            return Ok(vec![Ok(Ended { state: JobState::Pending, due_at: None }); answers.len()]);
+        }
+        Ok(answers)
+    }
+
     async fn restored(&self, op: OpId, mark: RestoredMark) -> Result<Restored, StoreError> {
         match (self.mistake, mark) {
             (Mistake::LastMarkStands, RestoredMark::At(_)) => {
@@ -783,6 +984,14 @@ impl Store for Wrong {
 
     async fn restored_at(&self) -> Result<Option<Timestamp>, StoreError> {
         self.model.restored_at().await
+    }
+
+    async fn changes(&self) -> Result<u64, StoreError> {
+        self.model.changes().await
+    }
+
+    async fn namespace(&self) -> Result<[u8; 16], StoreError> {
+        self.model.namespace().await
     }
 
     async fn export(&self, cursor: Option<ExportCursor>, limit: u32) -> Result<ExportPage, StoreError> {
@@ -902,6 +1111,12 @@ impl Store for Wrong {
         }
         let mut stats = self.model.stats(spoiled).await?;
         match self.mistake {
+            Mistake::CountsRunningAsPending => {
+                for group in stats.groups.iter_mut().chain([&mut stats.total]) {
+                    group.jobs[JobState::Pending as usize] +=
+                        std::mem::take(&mut group.jobs[JobState::Running as usize]);
+                }
+            }
             Mistake::StatsSayWhatWasAsked => (stats.since, stats.until) = (filter.since, filter.until),
             Mistake::ListsLargestSourceFirst => stats.groups.sort_by_key(|group| std::cmp::Reverse(group.received())),
             _ => {}

@@ -4,39 +4,53 @@
 
 use std::ffi::{OsStr, OsString};
 use std::path::PathBuf;
+use std::time::Duration;
 
 use clap::builder::{StyledStr, Styles};
 use clap::{Arg, ArgAction, ArgMatches, Command as Clap, value_parser};
 use clap_complete::Shell;
 use cola_ia_core::age::{Edge, parse_age, parse_moment};
 use cola_ia_core::clock::{Clock as _, SystemClock};
+use cola_ia_core::cost::cost_micros;
 use cola_ia_core::event::{EventId, Source};
-use cola_ia_core::filter::{Filter, Key};
+use cola_ia_core::filter::{Filter, Key, is_code};
 use cola_ia_core::intake::EventNumber;
-use cola_ia_core::store::{Cursor, Decision, PageRequest};
+use cola_ia_core::job::{JobState, LeaseToken};
+use cola_ia_core::store::{Cursor, Decision, LEASES_MAX, Order, PageRequest};
 use cola_ia_core::verdict::Verdict;
 
 use super::Problem;
 use super::add::{AddOptions, Input};
 use super::backup::BackupOptions;
+use super::claim::ClaimOptions;
+use super::complete::CompleteOptions;
 use super::conflicts::{self, ConflictsOptions};
 use super::deliveries;
 use super::doctor::DoctorOptions;
 use super::erase::EraseOptions;
 use super::errors_list::{self, ErrorsOptions, Kind};
 use super::export::ExportOptions;
+use super::extend::ExtendOptions;
+use super::fail::{FailOptions, not_before};
 use super::filter::{self, Flag};
+use super::holder::no_lease;
 use super::import::ImportOptions;
 use super::jobs::{self, JobsOptions};
 use super::list::ListOptions;
+use super::order::{OrderOptions, Whose};
 use super::prune::PruneOptions;
+use super::recover::RecoverOptions;
+use super::release::ReleaseOptions;
+use super::report::ReportOptions;
 use super::resolve::ResolveOptions;
 use super::restore::RestoreOptions;
 use super::restored::{RestoredOptions, When};
+use super::resume::ResumeOptions;
 use super::show::ShowOptions;
 use super::stats::{self, StatsOptions};
 use super::tail::TailOptions;
-use crate::config::{Flags, nearest};
+use super::work::{JOBS_MAX, StdinForm, WorkOptions};
+use crate::config::{self, Flags, nearest};
 use crate::lang::{Lang, Language, Message, verdict_word};
 use crate::print::ColourChoice;
 
@@ -92,6 +106,24 @@ pub enum Command {
     Export(ExportOptions),
     /// `import`
     Import(ImportOptions),
+    /// `claim`
+    Claim(ClaimOptions),
+    /// `extend`
+    Extend(ExtendOptions),
+    /// `complete`
+    Complete(CompleteOptions),
+    /// `fail`
+    Fail(FailOptions),
+    /// `release`
+    Release(ReleaseOptions),
+    /// `work`
+    Work(WorkOptions),
+    /// `recover`
+    Recover(RecoverOptions),
+    /// `resume`
+    Resume(ResumeOptions),
+    /// `cancel`, `retry`, `replay`
+    Order(OrderOptions),
     /// `config show`
     ConfigShow {
         /// `--origin`
@@ -131,6 +163,8 @@ const LATEST_DEFAULT: u32 = 10;
 const PAGE_MAX: u32 = 1_000;
 /// General options stand below those of the command, in one order everywhere.
 const GENERAL_ORDER: usize = 900;
+/// The longest wait for a job.
+const WAIT_MAX: Duration = Duration::from_hours(7 * 24);
 /// The most ids at once.
 const IDS_MAX: u32 = 1_000_000;
 
@@ -149,7 +183,7 @@ pub fn command(lang: &Lang) -> Clap {
         .subcommand(make.stats())
         .subcommand(make.list("deliveries", &deliveries::KEYS))
         .subcommand(make.list("conflicts", &conflicts::KEYS).arg(make.flag("diff")))
-        .subcommand(make.list("errors", &errors_list::KEYS).arg(make.option("kind", "value-kind")))
+        .subcommand(make.errors())
         .subcommand(make.tail())
         .subcommand(make.resolve())
         .subcommand(make.prune())
@@ -158,6 +192,17 @@ pub fn command(lang: &Lang) -> Clap {
         .subcommand(make.restore())
         .subcommand(make.restored())
         .subcommand(make.doctor())
+        .subcommand(make.claim())
+        .subcommand(make.extend())
+        .subcommand(make.complete())
+        .subcommand(make.fail())
+        .subcommand(make.release())
+        .subcommand(make.work())
+        .subcommand(make.recover())
+        .subcommand(make.resume())
+        .subcommand(make.order("cancel"))
+        .subcommand(make.retry())
+        .subcommand(make.order("replay"))
         .subcommand(make.export())
         .subcommand(make.import())
         .subcommand(make.config())
@@ -400,6 +445,116 @@ impl Make<'_> {
             .arg(self.flag("json"))
     }
 
+    fn errors(&self) -> Clap {
+        self.list("errors", &errors_list::KEYS).arg(self.option("kind", "value-kind")).arg(self.flag("group"))
+    }
+
+    fn claim(&self) -> Clap {
+        self.command("claim", "claim")
+            .arg(self.option("source", "value-source").help(self.t("arg-source-only")))
+            .arg(self.option("limit", "value-number").help(self.t("arg-claim-limit")))
+            .arg(self.option("lease", "value-length"))
+            .arg(self.option("wait", "value-length"))
+            .arg(self.option("worker", "value-worker").allow_hyphen_values(true))
+            .arg(self.option("text-file", "value-file").long("text"))
+            .arg(self.flag("json"))
+    }
+
+    /// A lease, which may be left out where the environment has it.
+    fn held(&self) -> Arg {
+        self.positional("held", "value-lease")
+    }
+
+    fn extend(&self) -> Clap {
+        self.command("extend", "extend")
+            .arg(self.held().num_args(0..))
+            .arg(self.option("lease", "value-length"))
+            .arg(self.flag("json"))
+    }
+
+    /// What is kept of an attempt.
+    fn report(&self, command: Clap) -> Clap {
+        command
+            .arg(self.option("result", "value-file"))
+            .arg(self.option("cost", "value-cost"))
+            .arg(self.option("tokens-in", "value-number"))
+            .arg(self.option("tokens-out", "value-number"))
+            .arg(self.option("model", "value-text"))
+    }
+
+    fn complete(&self) -> Clap {
+        let command = self
+            .command("complete", "complete")
+            .arg(self.held())
+            .arg(self.option("resource-id", "value-text").allow_hyphen_values(true));
+        self.report(command).arg(self.option("result-text", "value-file")).arg(self.flag("json"))
+    }
+
+    fn fail(&self) -> Clap {
+        let command = self
+            .command("fail", "fail")
+            .arg(self.held())
+            // A program's last words may start with anything.
+            .arg(self.option("error", "value-text").allow_hyphen_values(true))
+            .arg(self.option("stderr", "value-file"))
+            .arg(self.option("class", "value-code"))
+            .arg(self.flag("permanent"))
+            .arg(self.option("retry-after", "value-retry-after").allow_negative_numbers(true))
+            .arg(self.option("max-attempts", "value-number"));
+        self.report(command).arg(self.flag("json"))
+    }
+
+    fn work(&self) -> Clap {
+        self.command("work", "work")
+            .arg(self.positional("exec", "value-exec").required(true).num_args(1..).last(true))
+            .arg(self.option("jobs", "value-number").short('j'))
+            .arg(self.option("timeout", "value-length"))
+            .arg(self.option("lease", "value-length").help(self.t("arg-lease-work")))
+            .arg(self.flag("drain"))
+            .arg(self.option("source", "value-source").help(self.t("arg-source-only")))
+            .arg(self.option("max-attempts", "value-number"))
+            .arg(self.option("stdin", "value-stdin"))
+            .arg(self.option("grace", "value-length"))
+            .arg(self.flag("show-output"))
+            .arg(self.flag("json"))
+            .arg(self.flag("no-progress").help(self.t("arg-no-bar")))
+    }
+
+    fn release(&self) -> Clap {
+        self.command("release", "release")
+            .arg(self.held())
+            .arg(self.option("retry-after", "value-retry-after").allow_negative_numbers(true))
+            .arg(self.flag("json"))
+    }
+
+    fn recover(&self) -> Clap {
+        self.command("recover", "recover")
+            .arg(self.flag("dry-run").help(self.t("arg-order-dry-run")))
+            .arg(self.flag("json"))
+    }
+
+    fn resume(&self) -> Clap {
+        self.command("resume", "resume")
+            .arg(self.positional("of-source", "value-of-source"))
+            .arg(self.option("source", "value-source").help(self.t("arg-source-same")))
+            .arg(self.flag("json"))
+    }
+
+    fn order(&self, name: &'static str) -> Clap {
+        self.command(name, name)
+            .arg(self.positional("id", "value-id").required(true))
+            .arg(self.option("source", "value-source").help(self.t("arg-source-only")))
+            .arg(self.flag("json"))
+    }
+
+    fn retry(&self) -> Clap {
+        self.command("retry", "retry")
+            .arg(self.positional("id", "value-id"))
+            .args(self.filter(&jobs::KEYS))
+            .arg(self.flag("dry-run").help(self.t("arg-order-dry-run")))
+            .arg(self.flag("json"))
+    }
+
     fn stats(&self) -> Clap {
         self.command("stats", "stats").args(self.filter(&stats::KEYS)).arg(self.flag("json"))
     }
@@ -484,6 +639,7 @@ pub fn parse(lang: &Lang, args: &[OsString]) -> Result<Parsed, Problem> {
     }
 }
 
+#[expect(clippy::too_many_lines, reason = "an arm a command")]
 fn read(matches: &ArgMatches) -> Result<Invocation, Problem> {
     let mut flags = Flags { config: path(matches, "config"), settings: Vec::new() };
     flags.settings.extend(os(matches, "db").map(|value| ("db", value.to_owned())));
@@ -542,6 +698,37 @@ fn read(matches: &ArgMatches) -> Result<Invocation, Problem> {
             yes: matches.get_flag("yes"),
             json: matches.get_flag("json"),
         }),
+        "claim" => {
+            flags.settings.extend(os(matches, "lease").map(|value| ("lease", value.to_owned())));
+            Command::Claim(read_claim(matches)?)
+        }
+        "extend" => {
+            flags.settings.extend(os(matches, "lease").map(|value| ("lease", value.to_owned())));
+            Command::Extend(ExtendOptions { leases: leases(matches)?, json: matches.get_flag("json") })
+        }
+        "complete" => Command::Complete(read_complete(matches)?),
+        "fail" => {
+            flags.settings.extend(os(matches, "max-attempts").map(|value| ("max-attempts", value.to_owned())));
+            Command::Fail(read_fail(matches)?)
+        }
+        "work" => {
+            for flag in ["lease", "max-attempts", "timeout", "grace"] {
+                flags.settings.extend(os(matches, flag).map(|value| (flag, value.to_owned())));
+            }
+            Command::Work(read_work(matches)?)
+        }
+        "release" => Command::Release(ReleaseOptions {
+            lease: leases(matches)?.pop(),
+            not_before: text(matches, "retry-after")?.map(|told| not_before("--retry-after", told)).transpose()?,
+            json: matches.get_flag("json"),
+        }),
+        "recover" => {
+            Command::Recover(RecoverOptions { dry_run: matches.get_flag("dry-run"), json: matches.get_flag("json") })
+        }
+        "resume" => Command::Resume(read_resume(matches)?),
+        "cancel" => Command::Order(read_order(matches, Order::Cancel)?),
+        "replay" => Command::Order(read_order(matches, Order::Replay)?),
+        "retry" => Command::Order(read_retry(matches)?),
         "config" => match matches.subcommand() {
             Some(("show", matches)) => {
                 Command::ConfigShow { origin: matches.get_flag("origin"), json: matches.get_flag("json") }
@@ -592,6 +779,26 @@ fn read_add(matches: &ArgMatches) -> Result<AddOptions, Problem> {
     })
 }
 
+fn read_work(matches: &ArgMatches) -> Result<WorkOptions, Problem> {
+    let stdin = match text(matches, "stdin")? {
+        Some(word) => StdinForm::from_word(word).ok_or_else(|| unknown_word("--stdin", word, &StdinForm::WORDS))?,
+        None => StdinForm::default(),
+    };
+    let mut command = matches.get_many::<OsString>("exec").into_iter().flatten().cloned();
+    let program = command.next().unwrap_or_default();
+    Ok(WorkOptions {
+        program,
+        args: command.collect(),
+        jobs: number(matches, "jobs", u64::from(JOBS_MAX))?.map_or(1, |jobs| jobs as u32),
+        source: source(matches)?,
+        drain: matches.get_flag("drain"),
+        stdin,
+        show_output: matches.get_flag("show-output"),
+        json: matches.get_flag("json"),
+        progress: !matches.get_flag("no-progress"),
+    })
+}
+
 fn read_jobs(matches: &ArgMatches) -> Result<JobsOptions, Problem> {
     let filter = filter::read(matches, &jobs::KEYS, SystemClock.now())?;
     let limit = number(matches, "limit", u64::from(PAGE_MAX))?.map_or(PAGE_DEFAULT, |limit| limit as u32);
@@ -634,7 +841,11 @@ fn read_errors(matches: &ArgMatches) -> Result<ErrorsOptions, Problem> {
     };
     let read = if kind == Some(Kind::Intake) { filter::read_with_codes } else { filter::read };
     let filter = read(matches, &errors_list::KEYS, SystemClock.now())?;
-    Ok(ErrorsOptions { list: read_list(matches, filter)?, kind })
+    let (list, group) = (read_list(matches, filter)?, matches.get_flag("group"));
+    if group && list.after.is_some() {
+        return Err(Problem::usage(Message::new("usage-group-after")));
+    }
+    Ok(ErrorsOptions { list, kind, group })
 }
 
 fn read_tail(matches: &ArgMatches) -> Result<TailOptions, Problem> {
@@ -702,6 +913,155 @@ fn read_prune(matches: &ArgMatches) -> Result<PruneOptions, Problem> {
     Ok(PruneOptions { older_than, dry_run, shrink, json: matches.get_flag("json") })
 }
 
+fn read_claim(matches: &ArgMatches) -> Result<ClaimOptions, Problem> {
+    let limit = number(matches, "limit", LEASES_MAX as u64)?.map_or(1, |limit| limit as u32);
+    let text_file = path(matches, "text-file");
+    if text_file.is_some() && (limit > 1 || matches.get_flag("json")) {
+        return Err(Problem::usage(Message::new("usage-claim-text")));
+    }
+    if text_file.as_ref().is_some_and(|path| path.as_os_str() == "-") {
+        return Err(Problem::usage(Message::new("usage-claim-text-pipe")));
+    }
+    let length = config::Kind::Duration { min: Duration::ZERO, max: WAIT_MAX };
+    let wait = os(matches, "wait").map(|text| length.parse_flag("--wait", text)).transpose()?;
+    Ok(ClaimOptions {
+        source: source(matches)?,
+        limit,
+        worker: text(matches, "worker")?.filter(|name| !name.is_empty()).map(str::to_owned),
+        wait: wait.and_then(|wait| wait.as_duration()).unwrap_or_default(),
+        text: text_file,
+        json: matches.get_flag("json"),
+    })
+}
+
+fn leases(matches: &ArgMatches) -> Result<Vec<LeaseToken>, Problem> {
+    let mut leases = Vec::new();
+    for word in matches.get_many::<OsString>("held").into_iter().flatten() {
+        let word = utf8("LEASE", word)?;
+        leases.push(LeaseToken::parse(word).ok_or_else(|| no_lease(word))?);
+    }
+    if leases.len() > LEASES_MAX {
+        return Err(Problem::usage(Message::new("usage-too-many-leases").number("limit", LEASES_MAX as u64)));
+    }
+    Ok(leases)
+}
+
+fn input(path: PathBuf) -> Input {
+    if path.as_os_str() == "-" { Input::Stdin } else { Input::File(path) }
+}
+
+fn read_report(matches: &ArgMatches) -> Result<ReportOptions, Problem> {
+    let cost = text(matches, "cost")?
+        .map(|word| {
+            cost_micros(word).ok_or_else(|| {
+                Problem::usage(Message::new("usage-not-a-cost").with("option", "--cost").with("value", word))
+            })
+        })
+        .transpose()?;
+    Ok(ReportOptions {
+        result: path(matches, "result").map(input),
+        cost_micros: cost,
+        tokens_in: tokens(matches, "tokens-in")?,
+        tokens_out: tokens(matches, "tokens-out")?,
+        model: text(matches, "model")?.map(str::to_owned),
+    })
+}
+
+fn read_complete(matches: &ArgMatches) -> Result<CompleteOptions, Problem> {
+    let (result_text, report) = (path(matches, "result-text").map(input), read_report(matches)?);
+    if result_text == Some(Input::Stdin) && report.result == Some(Input::Stdin) {
+        return Err(Problem::usage(Message::new("usage-stdin-twice")));
+    }
+    Ok(CompleteOptions {
+        lease: leases(matches)?.pop(),
+        resource_id: text(matches, "resource-id")?.map(str::to_owned),
+        result_text,
+        report,
+        json: matches.get_flag("json"),
+    })
+}
+
+fn tokens(matches: &ArgMatches, name: &'static str) -> Result<Option<i64>, Problem> {
+    match text(matches, name)? {
+        Some("0") => Ok(Some(0)),
+        _ => Ok(number(matches, name, i64::MAX as u64)?.map(|count| count as i64)),
+    }
+}
+
+fn read_fail(matches: &ArgMatches) -> Result<FailOptions, Problem> {
+    let class = text(matches, "class")?.map(str::to_owned);
+    if let Some(class) = class.as_deref().filter(|class| !is_code(class)) {
+        return Err(Problem::usage(Message::new("usage-unknown-word").with("option", "--class").with("value", class))
+            .hint(Message::new("usage-class-hint")));
+    }
+    let permanent = matches.get_flag("permanent");
+    let told = text(matches, "retry-after")?.map(|told| not_before("--retry-after", told)).transpose()?;
+    if permanent && told.is_some() {
+        return Err(Problem::usage(Message::new("usage-permanent-later")));
+    }
+    let (stderr, report) = (path(matches, "stderr").map(input), read_report(matches)?);
+    if stderr == Some(Input::Stdin) && report.result == Some(Input::Stdin) {
+        return Err(Problem::usage(Message::new("usage-stdin-twice")));
+    }
+    Ok(FailOptions {
+        lease: leases(matches)?.pop(),
+        class,
+        stderr,
+        // A program's last words may be anything: what is no UTF-8 of them must not keep the failure from being recorded.
+        error: os(matches, "error").map(|error| error.to_string_lossy().into_owned()),
+        permanent,
+        not_before: told,
+        report,
+        json: matches.get_flag("json"),
+    })
+}
+
+fn read_resume(matches: &ArgMatches) -> Result<ResumeOptions, Problem> {
+    let source = match (text(matches, "of-source")?, source(matches)?) {
+        (Some(name), None) => source_named("SOURCE", name)?,
+        (None, Some(source)) => source,
+        (None, None) => {
+            return Err(Problem::usage(
+                Message::new("usage-missing").message("argument", Message::new("value-of-source")),
+            )
+            .hint(Message::new("usage-resume-what")));
+        }
+        (Some(_), Some(_)) => return Err(Problem::usage(Message::new("usage-resume-one"))),
+    };
+    Ok(ResumeOptions { source, json: matches.get_flag("json") })
+}
+
+fn read_order(matches: &ArgMatches, order: Order) -> Result<OrderOptions, Problem> {
+    let id = text(matches, "id")?.unwrap_or_default().to_owned();
+    let whose = Whose::One { id, source: source(matches)? };
+    Ok(OrderOptions { order, whose, dry_run: false, json: matches.get_flag("json") })
+}
+
+fn read_retry(matches: &ArgMatches) -> Result<OrderOptions, Problem> {
+    let mut filter = filter::read(matches, &jobs::KEYS, SystemClock.now())?;
+    let whose = match text(matches, "id")? {
+        Some(id) => {
+            let source = filter.sources.pop();
+            if !filter.is_empty() {
+                return Err(Problem::usage(Message::new("usage-retry-both")));
+            }
+            Whose::One { id: id.to_owned(), source }
+        }
+        // A filter that says nothing is a script's empty variable sooner than a wish for everything.
+        None if filter.is_empty() => {
+            return Err(Problem::usage(Message::new("usage-retry-what")).hint(Message::new("usage-retry-what-hint")));
+        }
+        None => {
+            if filter.states.is_empty() {
+                filter.states.push(JobState::Failed);
+            }
+            Whose::All(filter)
+        }
+    };
+    let (dry_run, json) = (matches.get_flag("dry-run"), matches.get_flag("json"));
+    Ok(OrderOptions { order: Order::Retry, whose, dry_run, json })
+}
+
 fn read_stats(matches: &ArgMatches) -> Result<StatsOptions, Problem> {
     let now = SystemClock.now();
     let filter = stats::with_start(filter::read(matches, &stats::KEYS, now)?, now);
@@ -715,14 +1075,14 @@ fn read_shell(matches: &ArgMatches) -> Result<Shell, Problem> {
 }
 
 fn source(matches: &ArgMatches) -> Result<Option<Source>, Problem> {
-    let Some(name) = text(matches, "source")? else { return Ok(None) };
-    Source::new(name).map(Some).map_err(|_| {
-        Problem::usage(
-            Message::new("setting-value")
-                .with("place", "--source")
-                .message("fault", Message::new("fault-source").with("value", name)),
-        )
-        .hint(Message::new("fault-source-hint"))
+    text(matches, "source")?.map(|name| source_named("--source", name)).transpose()
+}
+
+fn source_named(place: &str, name: &str) -> Result<Source, Problem> {
+    Source::new(name).map_err(|_| {
+        let fault = Message::new("fault-source").with("value", name);
+        Problem::usage(Message::new("setting-value").with("place", place).message("fault", fault))
+            .hint(Message::new("fault-source-hint"))
     })
 }
 

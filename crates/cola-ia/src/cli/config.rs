@@ -62,6 +62,7 @@ fn json_line(resolved: &Resolved) -> SettingLine<'_, serde_json::Value> {
         V::Bytes(bytes) => (*bytes).into(),
         V::Duration(_) | V::Age(_) => crate::config::toml_literal(&resolved.value).trim_matches('"').into(),
         V::Bool(value) => (*value).into(),
+        V::Count(count) => (*count).into(),
     };
     let (origin, place, line) = match &resolved.origin {
         Origin::Flag(flag) => ("flag", Some(Cow::Owned(format!("--{flag}"))), None),

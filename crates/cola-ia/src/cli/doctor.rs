@@ -27,7 +27,7 @@ pub struct DoctorOptions {
 
 /// Every code of a finding that is not a store's error. Each has a sentence `doctor-CODE` in the catalogues and, where there
 /// is something to do, `doctor-CODE-hint`.
-pub const DOCTOR_CODES: [&str; 54] = [
+pub const DOCTOR_CODES: [&str; 56] = [
     "attempt_of_nothing",
     "backup",
     "conflict_of_nothing",
@@ -78,6 +78,8 @@ pub const DOCTOR_CODES: [&str; 54] = [
     "revision_of_nothing",
     "second_name",
     "slot_twice",
+    "sources_failing",
+    "sources_paused",
     "tables",
     "tables_quick",
     "try_of_nothing",
@@ -224,6 +226,7 @@ mod tests {
             ("row", Fact::Number(7)),
             ("schema", Fact::Number(2)),
             ("table", text("TABLE")),
+            ("sources", text("SOURCE, SOURCE, SOURCE")),
             ("path", text("PATH")),
             ("wal", text("PATH-wal")),
             ("who", text("4711 (sqlite3)")),

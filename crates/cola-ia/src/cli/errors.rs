@@ -37,7 +37,7 @@ const fn code(code: &'static str, facts: &'static [&'static str]) -> StoreCode {
 
 /// Every code that a store may answer with. Each has a sentence `store-CODE` in the catalogues and, where there is something
 /// to do, `store-CODE-hint`.
-pub const STORE_CODES: [StoreCode; 48] = [
+pub const STORE_CODES: [StoreCode; 51] = [
     code("store_missing", &["path"]),
     code("store_parent_missing", &["path"]),
     code("store_not_writable", &["path", "cause"]),
@@ -71,6 +71,7 @@ pub const STORE_CODES: [StoreCode; 48] = [
     code("op_reused", &[]),
     code("op_expired", &[]),
     code("event_unknown", &["event"]),
+    code("source_unknown", &["source"]),
     code("conflict_unknown", &["conflict"]),
     code("conflict_not_named", &[]),
     code("conflict_decided", &["conflict", "decision"]),
@@ -81,6 +82,8 @@ pub const STORE_CODES: [StoreCode; 48] = [
     code("note_too_long", &["limit"]),
     code("job_running", &[]),
     code("batch_too_long", &[]),
+    code("too_many_leases", &["limit"]),
+    code("too_many_jobs", &["limit"]),
     code("import_other_namespace", &["path"]),
     code("import_out_of_order", &[]),
     code("cursor_unknown", &["cursor"]),

@@ -16,7 +16,7 @@ use super::errors::{Bounds, refusal_line};
 use super::jobs::to_the_second;
 use super::list::{ListOptions, next_page};
 use super::show::how_it_ended;
-use super::{Exit, Problem, Session, print};
+use super::{Exit, Problem, Session, errors_group, print};
 use crate::lang::{Lang, Language};
 use crate::print::{Cell, Paint, Table, id_on_a_line, safe_line, short_line};
 
@@ -62,6 +62,8 @@ pub struct ErrorsOptions {
     pub list: ListOptions,
     /// `--kind`; both where none is named.
     pub kind: Option<Kind>,
+    /// `--group`
+    pub group: bool,
 }
 
 /// Where the next page starts in each of the two lists that one is made of: `7,12`. Empty: at its newest; `0`: it is at its
@@ -127,6 +129,9 @@ impl Item {
 /// # Errors
 /// The store's, and that of stdout.
 pub fn run(session: &Session, options: &ErrorsOptions, store: &dyn Store, bounds: Bounds) -> Result<Exit, Problem> {
+    if options.group {
+        return errors_group::run(session, options, store);
+    }
     let of_store = |error| Problem::from_store(&error);
     let (items, next) = gather(options, store).map_err(of_store)?;
     let text = if options.list.json {

@@ -20,9 +20,9 @@ pub enum Exit {
     NotAuthorised = 5,
     /// Nothing was wrong but the last line, which is unfinished; the next run takes it.
     Unfinished = 6,
-    /// The lease is no longer the caller's. Kept for workers.
+    /// The lease is no longer the caller's. Nothing was changed.
     LeaseLost = 7,
-    /// There is nothing to claim. Kept for workers.
+    /// There is nothing to claim.
     NothingToClaim = 8,
     /// The effect is refused or held. Kept for workers.
     EffectRefused = 9,
@@ -32,8 +32,17 @@ pub enum Exit {
 
 impl Exit {
     /// The codes that a command gives today, in the order of the help.
-    pub const IN_USE: [Self; 7] =
-        [Self::Done, Self::Failed, Self::Usage, Self::Conflicts, Self::Refused, Self::Unfinished, Self::Interrupted];
+    pub const IN_USE: [Self; 9] = [
+        Self::Done,
+        Self::Failed,
+        Self::Usage,
+        Self::Conflicts,
+        Self::Refused,
+        Self::Unfinished,
+        Self::LeaseLost,
+        Self::NothingToClaim,
+        Self::Interrupted,
+    ];
 
     /// The number.
     pub const fn code(self) -> u8 {

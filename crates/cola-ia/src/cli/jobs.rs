@@ -2,8 +2,9 @@
 
 use cola_ia_core::clock::Timestamp;
 use cola_ia_core::filter::{Filter, Key};
+use cola_ia_core::intake::EventNumber;
 use cola_ia_core::job::JobState;
-use cola_ia_core::store::{JobPage, PageRequest, Store, StoreError};
+use cola_ia_core::store::{JobPage, JobSummary, PageRequest, Store, StoreError};
 use cola_ia_wire::Job;
 use pollster::block_on;
 
@@ -42,18 +43,28 @@ pub fn gather(store: &dyn Store, options: &JobsOptions) -> Result<JobPage, Store
     }
 }
 
+/// The job of this event; `None`: there is none.
+///
+/// # Errors
+/// The store's.
+pub(crate) async fn find(store: &dyn Store, event: EventNumber) -> Result<Option<JobSummary>, StoreError> {
+    let below = Some(EventNumber(event.0.saturating_add(1)));
+    let page = store.jobs(Filter::default(), PageRequest { below, limit: 1 }).await?;
+    Ok(page.jobs.into_iter().find(|job| job.event == event))
+}
+
 /// One [`Job`] a line.
-pub fn as_json(page: &JobPage) -> String {
+pub fn as_json(page: &JobPage, now: Timestamp) -> String {
     let mut out = String::new();
     for job in &page.jobs {
-        push_json(&mut out, &Job::new(job));
+        push_json(&mut out, &Job::new(job, now));
     }
     out
 }
 
 /// The list for people: a head, then a line a job, in columns; nothing where there is no job. The id stands last, because
 /// it alone may hold spaces. Words and heads are those of stdout, never changed by the locale.
-pub fn as_table(lang: &Lang, page: &JobPage, colour: bool) -> String {
+pub fn as_table(lang: &Lang, page: &JobPage, now: Timestamp, colour: bool) -> String {
     if page.jobs.is_empty() {
         return String::new();
     }
@@ -65,7 +76,7 @@ pub fn as_table(lang: &Lang, page: &JobPage, colour: bool) -> String {
         .map(|job| {
             [
                 job.event.0.to_string(),
-                lang.state(job.state).to_owned(),
+                state_of(lang, job, now),
                 job.source.to_string(),
                 job.attempts.to_string(),
                 to_the_second(job.received_at),
@@ -79,7 +90,7 @@ pub fn as_table(lang: &Lang, page: &JobPage, colour: bool) -> String {
     let mut out = Paint::Head.on(&row(&head, &widths, str::to_owned), colour);
     out.push('\n');
     for (cells, job) in rows.iter().zip(&page.jobs) {
-        out.push_str(&row(cells, &widths, |state| paint_of(job.state).on(state, colour)));
+        out.push_str(&row(cells, &widths, |state| paint_of_job(job, now).on(state, colour)));
         out.push('\n');
     }
     out
@@ -94,6 +105,17 @@ fn row(cells: &[String; 6], widths: &[usize; 5], paint_state: impl Fn(&str) -> S
     format!(
         "{event:>w_event$}  {state}{padding}  {source:<w_source$}  {attempts:>w_attempts$}  {received:<w_received$}  {id}"
     )
+}
+
+/// The word for a job's state, with a mark where its lease has run out.
+pub(super) fn state_of(lang: &Lang, job: &JobSummary, now: Timestamp) -> String {
+    let state = lang.state(job.state);
+    if job.is_expired(now) { format!("{state} ({})", lang.word("word-expired")) } else { state.to_owned() }
+}
+
+/// The colour of a job's state: one that has lost its worker is no running one.
+pub(super) fn paint_of_job(job: &JobSummary, now: Timestamp) -> Paint {
+    if job.is_expired(now) { Paint::Alarm } else { paint_of(job.state) }
 }
 
 /// The colour of a state.
@@ -112,6 +134,12 @@ pub(super) const fn paint_of(state: JobState) -> Paint {
 pub(super) fn to_the_second(instant: Timestamp) -> String {
     let text = instant.to_rfc3339();
     text.split_once('.').map_or(text.clone(), |(seconds, _)| format!("{seconds}Z"))
+}
+
+/// For stderr: how many jobs of this page run on a lease that ran out. Their state is told as what it is, `running`.
+pub fn expired(page: &JobPage, now: Timestamp) -> Option<Message> {
+    let count = page.jobs.iter().filter(|job| job.is_expired(now)).count() as u64;
+    (count > 0).then(|| Message::new("jobs-expired").number("count", count))
 }
 
 /// For stderr: how to get the next page.

@@ -5,35 +5,48 @@
 pub mod add;
 pub mod args;
 pub mod backup;
+pub mod claim;
+pub mod complete;
 pub mod config;
 pub mod conflicts;
 pub mod deliveries;
 pub mod doctor;
 pub mod erase;
 pub mod errors;
+mod errors_group;
 pub mod errors_list;
 mod exit;
 pub mod export;
+pub mod extend;
+pub mod fail;
 mod filter;
+mod holder;
 pub mod id;
 pub mod import;
 pub mod init;
 pub mod jobs;
 pub mod list;
 pub mod man;
+pub mod order;
 pub mod paste;
 mod problem;
 mod progress;
 pub mod prune;
+pub mod recover;
+pub mod release;
+pub mod report;
 pub mod resolve;
 pub mod restore;
 pub mod restored;
+pub mod resume;
 mod session;
 pub mod show;
+pub(crate) mod standing;
 pub mod stats;
 pub mod tail;
 mod usage;
 mod why;
+pub mod work;
 
 use std::ffi::OsString;
 use std::io::Write as _;
@@ -55,6 +68,7 @@ use crate::import::run as import_command;
 use crate::lang::{Lang, choose};
 use crate::print::{Colour, ColourChoice};
 use crate::store;
+use crate::worker::run as work_command;
 use args::{Command, Invocation, Parsed};
 
 /// Runs the command that the arguments ask for; the first is the program's name.
@@ -110,11 +124,14 @@ fn dispatch(session: &Session, invocation: &Invocation) -> Result<Exit, Problem>
             let store = store::view(&load(NamedFile::MustExist)?)?;
             let page = jobs::gather(&store, options).map_err(|error| Problem::from_store(&error))?;
             let text = if options.json {
-                jobs::as_json(&page)
+                jobs::as_json(&page, SystemClock.now())
             } else {
-                jobs::as_table(&session.lang, &page, session.colour.stdout)
+                jobs::as_table(&session.lang, &page, SystemClock.now(), session.colour.stdout)
             };
             print(&text)?;
+            if let Some(expired) = jobs::expired(&page, SystemClock.now()) {
+                session.note(&expired);
+            }
             if page.next.is_some() {
                 session.hint(&jobs::next_page(&page));
             } else if page.jobs.is_empty() {
@@ -133,22 +150,13 @@ fn dispatch(session: &Session, invocation: &Invocation) -> Result<Exit, Problem>
                 return Err(show::not_found(&store, options.source.as_ref(), &options.id)?);
             }
             let text = if options.json {
-                show::as_json(&events)
+                show::as_json(&events, SystemClock.now())
             } else {
                 show::as_story(&session.lang, &events, SystemClock.now(), session.colour.stdout)
             };
             print(&text)
         }
-        Command::Stats(options) => {
-            let store = store::view(&load(NamedFile::MustExist)?)?;
-            let stats = block_on(store.stats(options.filter.clone())).map_err(|error| Problem::from_store(&error))?;
-            if options.json {
-                return print(&stats::as_json(&stats));
-            }
-            print(&stats::as_tables(&session.lang, &stats, session.colour.stdout))?;
-            stats::explain(session, options, &stats);
-            Ok(Exit::Done)
-        }
+        Command::Stats(options) => stats::run(session, options, &store::view(&load(NamedFile::MustExist)?)?),
         Command::Deliveries(options) => deliveries::run(session, options, &store::view(&load(NamedFile::MustExist)?)?),
         Command::Conflicts(options) => conflicts::run(session, options, &store::view(&load(NamedFile::MustExist)?)?),
         Command::Errors(options) => {
@@ -162,6 +170,15 @@ fn dispatch(session: &Session, invocation: &Invocation) -> Result<Exit, Problem>
         Command::Erase(options) => erase::run(session, options, &load(NamedFile::MustExist)?),
         Command::Export(options) => export::run(session, options, &load(NamedFile::MustExist)?),
         Command::Import(options) => import_command(session, options, &load(NamedFile::MustExist)?),
+        Command::Claim(options) => claim::run(session, options, &load(NamedFile::MustExist)?),
+        Command::Extend(options) => extend::run(session, options, &load(NamedFile::MustExist)?),
+        Command::Complete(options) => complete::run(session, options, &load(NamedFile::MustExist)?),
+        Command::Fail(options) => fail::run(session, options, &load(NamedFile::MustExist)?),
+        Command::Work(options) => work_command(session, options, &load(NamedFile::MustExist)?),
+        Command::Release(options) => release::run(session, options, &load(NamedFile::MustExist)?),
+        Command::Recover(options) => recover::run(session, *options, &load(NamedFile::MustExist)?),
+        Command::Resume(options) => resume::run(session, options, &load(NamedFile::MustExist)?),
+        Command::Order(options) => order::run(session, options, &load(NamedFile::MustExist)?),
         Command::ConfigShow { origin, json } => {
             config::show(&load(NamedFile::MustExist)?, &session.lang, *origin, *json)
         }

@@ -64,7 +64,7 @@ pub fn run(session: &Session, options: PruneOptions, settings: &Settings) -> Res
 }
 
 /// The first signal ends between two steps, the second one now: a step in flight is whole or it is not there.
-fn stop_at_a_signal() -> std::io::Result<Arc<AtomicBool>> {
+pub(super) fn stop_at_a_signal() -> std::io::Result<Arc<AtomicBool>> {
     let stop = Arc::new(AtomicBool::new(false));
     for signal in [SIGINT, SIGTERM, SIGHUP] {
         let exit = i32::from(Exit::Interrupted.code());

@@ -12,7 +12,7 @@ use cola_ia_wire::Event;
 use pollster::block_on;
 
 use super::add::push_json;
-use super::jobs::{paint_of, to_the_second};
+use super::jobs::{paint_of_job, state_of, to_the_second};
 use super::{Problem, why};
 use crate::lang::{Arg, Lang, Message};
 use crate::print::{Cell, Paint, Table, difference, id_on_a_line, safe_line, short_line, short_text};
@@ -54,10 +54,10 @@ fn not_found_but(source: Option<&Source>, id: &str, elsewhere: &[EventHistory]) 
 }
 
 /// One [`Event`] a line.
-pub fn as_json(events: &[EventHistory]) -> String {
+pub fn as_json(events: &[EventHistory], now: Timestamp) -> String {
     let mut out = String::new();
     for event in events {
-        push_json(&mut out, &Event::new(event));
+        push_json(&mut out, &Event::new(event, now));
     }
     out
 }
@@ -89,7 +89,7 @@ impl Story<'_> {
     fn identity(&mut self, event: &EventHistory, now: Timestamp) {
         let job = &event.job;
         let id = Paint::Head.on(&id_on_a_line(&job.id), self.colour);
-        let state = paint_of(job.state).on(self.lang.state(job.state), self.colour);
+        let state = paint_of_job(job, now).on(&state_of(self.lang, job, now), self.colour);
         self.line(&format!("{id}  {state}"));
         for answer in [why::it_stands_so(event, now, self.lang), why::it_came_when(event)] {
             self.line(&format!("  {}", answer.in_prose(self.lang)));
@@ -106,6 +106,8 @@ impl Story<'_> {
         let resource = job.resource_id.as_deref();
         facts
             .extend(resource.map(|resource| ("show-resource", short_line(&id_on_a_line(resource), DETAIL_MAX).into())));
+        let result = event.result.as_deref();
+        facts.extend(result.map(|result| ("show-result", short_line(result, DETAIL_MAX).into())));
         facts.extend(job.time.map(|time| ("show-time", time.to_rfc3339())));
         facts.push(("show-received", self.received(job.received_at, job.time)));
         facts.extend(job.due_at.map(|due| ("show-due", due.to_rfc3339())));
@@ -272,6 +274,12 @@ impl Story<'_> {
             ]);
         }
         self.table(&table);
+        for attempt in attempts.iter().rev() {
+            if let Some(said) = &attempt.late {
+                let sentence = answered_late(attempt, said, attempts).in_prose(self.lang);
+                self.line(&format!("  {sentence}"));
+            }
+        }
         let last = attempts.first().filter(|attempt| attempt.outcome.as_deref() != Some("done"));
         if let Some(said) = last.and_then(|attempt| attempt.stderr.as_deref()).filter(|said| !said.trim().is_empty()) {
             self.line(&format!("  {}", self.lang.t("show-stderr", &[])));
@@ -358,11 +366,20 @@ pub(super) fn difference_lines(lang: &Lang, ours: &str, theirs: &str, colour: bo
     found.lines.into_iter().chain(cut).map(|line| format!("  {line}")).collect()
 }
 
+/// What an attempt said when its lease was lost, and the attempt that had taken its place by now. The newest is first.
+fn answered_late(attempt: &AttemptView, said: &str, attempts: &[AttemptView]) -> Message {
+    let newest = attempts.iter().find(|other| other.run == attempt.run).map_or(0, |newest| newest.number);
+    let superseded = newest > attempt.number;
+    let key = if superseded { "show-late-superseded" } else { "show-late-answer" };
+    let message = Message::new(key).with("attempt", attempt.number).with("said", short_line(said, DETAIL_MAX));
+    if superseded { message.with("by", newest) } else { message }
+}
+
 /// Exit code, signal, class and words of the error, as far as they are known.
 pub(super) fn how_it_ended(attempt: &AttemptView) -> String {
     let exit = attempt.exit_code.map(|code| format!("exit {code}"));
     let signal = attempt.signal.map(|signal| format!("signal {signal}"));
-    let said = attempt.error.clone().or_else(|| attempt.late.clone());
+    let said = attempt.error.clone().or_else(|| attempt.late.as_ref().map(|late| format!("late: {late}")));
     let class = attempt.error_class.as_ref().map(|class| format!("[{class}]"));
     let parts: Vec<String> = [class, exit, signal, said].into_iter().flatten().collect();
     short_line(&parts.join(" "), DETAIL_MAX).into_owned()

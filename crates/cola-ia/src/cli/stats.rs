@@ -6,13 +6,14 @@ use cola_ia_core::clock::Timestamp;
 use cola_ia_core::event::Source;
 use cola_ia_core::filter::{Filter, Key};
 use cola_ia_core::job::JobState;
-use cola_ia_core::store::{Stats, StatsGroup};
+use cola_ia_core::store::{SourceView, Stats, StatsGroup, Store, StoreError};
 use cola_ia_core::verdict::Verdict;
 use cola_ia_wire::StatsLine;
+use pollster::block_on;
 
-use super::Session;
 use super::add::push_json;
 use super::jobs::to_the_second;
+use super::{Exit, Problem, Session, print, standing};
 use crate::lang::{Lang, Message};
 use crate::print::Paint;
 
@@ -38,15 +39,36 @@ pub fn with_start(filter: Filter, now: Timestamp) -> Filter {
     Filter { since: filter.since.or(Some(start)), ..filter }
 }
 
+/// Runs the command.
+///
+/// # Errors
+/// The store's; that of stdout.
+pub fn run(session: &Session, options: &StatsOptions, store: &dyn Store) -> Result<Exit, Problem> {
+    let failed = |error: StoreError| Problem::from_store(&error);
+    let stats = block_on(store.stats(options.filter.clone())).map_err(failed)?;
+    let sources = block_on(store.sources(options.filter.clone())).map_err(failed)?;
+    if options.json {
+        print(&as_json(&stats, &sources))?;
+    } else {
+        print(&as_tables(&session.lang, &stats, &sources, session.colour.stdout))?;
+        explain(session, options, &stats);
+    }
+    for warning in block_on(standing::warnings(store, &sources)).map_err(failed)? {
+        session.warn(&warning);
+    }
+    Ok(Exit::Done)
+}
+
 /// One [`StatsLine`] a line.
-pub fn as_json(stats: &Stats) -> String {
+fn as_json(stats: &Stats, sources: &[SourceView]) -> String {
     let mut out = String::new();
-    StatsLine::all(stats).for_each(|line| push_json(&mut out, &line));
+    StatsLine::all(stats, sources).for_each(|line| push_json(&mut out, &line));
     out
 }
 
 /// Two tables: deliveries, and jobs; a line for each source that has any and, where there is not exactly one, the total last.
-pub fn as_tables(lang: &Lang, stats: &Stats, colour: bool) -> String {
+/// `sources`: how they stand.
+fn as_tables(lang: &Lang, stats: &Stats, sources: &[SourceView], colour: bool) -> String {
     let mut heads = vec![lang.word("column-source"), lang.word("column-received")];
     heads.extend(Verdict::ALL.map(|verdict| lang.verdict(verdict).to_uppercase()));
     heads.extend(["column-late-half", "column-late-most"].map(|key| lang.word(key)));
@@ -59,9 +81,28 @@ pub fn as_tables(lang: &Lang, stats: &Stats, colour: bool) -> String {
         cells
     });
     let mut heads = vec![lang.word("column-source")];
-    heads.extend(JobState::ALL.map(|state| lang.state(state).to_uppercase()));
+    for state in JobState::ALL {
+        heads.push(lang.state(state).to_uppercase());
+        // They are among those before them.
+        if state == JobState::Running {
+            heads.push(lang.word("column-expired"));
+        }
+    }
+    let all_expired = sources.iter().map(|view| view.expired).sum::<u64>();
+    let expired = |group: &StatsGroup| match &group.source {
+        Some(source) => SourceView::find(sources, source).map_or(0, |view| view.expired),
+        // What was refused has no jobs: it is the total.
+        None => all_expired,
+    };
     let any_jobs = |group: &StatsGroup| group.jobs != [0; 6];
-    let jobs = table(lang, stats, &heads, colour, any_jobs, |group| group.jobs.map(|n| n.to_string()).to_vec());
+    let jobs = table(lang, stats, &heads, colour, any_jobs, |group| {
+        let of_state = |state| {
+            let count = group.jobs_in(state).to_string();
+            let expired = (state == JobState::Running).then(|| expired(group).to_string());
+            std::iter::once(count).chain(expired)
+        };
+        JobState::ALL.into_iter().flat_map(of_state).collect()
+    });
     format!("{deliveries}\n{jobs}")
 }
 
@@ -116,7 +157,7 @@ fn rough(length: Duration) -> String {
 }
 
 /// For stderr: what is counted, and what is odd about it.
-pub fn explain(session: &Session, options: &StatsOptions, stats: &Stats) {
+fn explain(session: &Session, options: &StatsOptions, stats: &Stats) {
     let since = stats.since.map_or_else(String::new, to_the_second);
     session.note(&match stats.until {
         Some(until) => Message::new("stats-between").with("since", since).with("until", to_the_second(until)),

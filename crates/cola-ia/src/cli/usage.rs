@@ -12,10 +12,7 @@ use crate::lang::Message;
 use crate::print::{shell_path, shell_word};
 
 /// Commands that later versions are to have. Whoever tries one has read of it: no other command is guessed.
-const PLANNED: &[&str] = &[
-    "cancel", "claim", "complete", "costs", "demo", "effect", "extend", "fail", "mcp", "move", "recover", "release",
-    "replay", "resume", "retry", "serve", "source", "token", "work",
-];
+const PLANNED: &[&str] = &["costs", "demo", "effect", "mcp", "move", "serve", "source", "token"];
 
 /// The same mistake as a [`Problem`] with its hints.
 pub(super) fn explain(error: &Error, root: &Clap, args: &[OsString]) -> Problem {
@@ -27,9 +24,14 @@ pub(super) fn explain(error: &Error, root: &Clap, args: &[OsString]) -> Problem 
             let problem = Problem::usage(Message::new("usage-unknown-option").with("option", &arg));
             return problem.hint(unknown_option(&arg, &asked, args));
         }
+        // What stands behind `--` is the command, and only that.
+        ErrorKind::UnknownArgument if command.get_name() == "work" => {
+            return Problem::usage(Message::new("usage-extra-argument").with("value", &arg))
+                .hint(Message::new("usage-work-what"));
+        }
         ErrorKind::UnknownArgument => {
             let problem = Problem::usage(Message::new("usage-extra-argument").with("value", &arg));
-            if ["show", "resolve", "erase"].contains(&command.get_name())
+            if ["show", "resolve", "erase", "cancel", "retry", "replay"].contains(&command.get_name())
                 && let Some(id) = quoted_together(&arg, args)
             {
                 let command = command.get_name();
@@ -52,6 +54,7 @@ pub(super) fn explain(error: &Error, root: &Clap, args: &[OsString]) -> Problem 
                 Problem::usage(Message::new("usage-missing").with("argument", arg.trim_matches(['<', '>', '.'])));
             match command.get_name() {
                 "add" => return problem.hint(Message::new("usage-add-what")),
+                "work" => return problem.hint(Message::new("usage-work-what")),
                 "backup" => return problem.hint(Message::new("usage-backup-what")),
                 "restore" => return problem.hint(Message::new("usage-restore-what")),
                 _ => {}
@@ -103,7 +106,7 @@ fn unknown_option(option: &str, asked: &[&Clap], args: &[OsString]) -> Message {
     // Of `-42` the parser names the first letter only.
     let whole = args.iter().skip(1).filter_map(|arg| arg.to_str()).find(|arg| arg.starts_with(option));
     match command {
-        "show" | "resolve" | "erase" => {
+        "show" | "resolve" | "erase" | "cancel" | "retry" | "replay" => {
             let id = whole.and_then(shell_word).unwrap_or("ID".into());
             Message::new("usage-id-after-dashes").with("command", command).with("id", id)
         }

@@ -30,7 +30,7 @@ pub(super) fn it_stands_so(event: &EventHistory, now: Timestamp, lang: &Lang) ->
         JobState::Running => {
             let worker = event.worker.as_deref().map_or_else(|| "?".into(), |worker| short_line(worker, DETAIL_MAX));
             let message = |key| Message::new(key).with("worker", &worker).with("time", ago(since));
-            match event.lease_until {
+            match job.lease_until {
                 Some(until) if until <= now => message("why-running-lapsed").with("until", until),
                 _ => message("why-running"),
             }

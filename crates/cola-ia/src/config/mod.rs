@@ -16,6 +16,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use cola_ia_core::event::Source;
+use cola_ia_core::job::RetryPolicy;
 use cola_ia_core::limits::{LINE_MAX_BYTES_CEILING, LINE_MAX_BYTES_DEFAULT};
 
 pub use environment::Environment;
@@ -68,6 +69,14 @@ pub struct Settings {
     pub lock_wait: Duration,
     /// Whether a store on a network filesystem is opened all the same.
     pub allow_network_filesystem: bool,
+    /// How long a lease lasts that is not extended.
+    pub lease: Duration,
+    /// How often and when jobs are tried again.
+    pub retry: RetryPolicy,
+    /// How long a worker's command may run; `None`: as long as it likes.
+    pub time_limit: Option<Duration>,
+    /// How long a command has to end once it is asked to.
+    pub grace: Duration,
     /// How long repeated deliveries are kept; `None`: for good.
     pub retention_deliveries: Option<Duration>,
     /// How long texts and history of finished events are kept; `None`: for good.
@@ -128,17 +137,34 @@ impl Settings {
         Ok(Self::from_resolved(resolved, file.path, warnings))
     }
 
+    /// Whether nobody has said anything about this setting.
+    pub fn is_default(&self, name: &str) -> bool {
+        self.resolved.iter().any(|one| one.setting.name == name && one.origin == Origin::Default)
+    }
+
     fn from_resolved(resolved: Vec<Resolved>, file: Option<PathBuf>, warnings: Vec<Warning>) -> Self {
         // The table says which kind each name has, so the other arms are never taken; a test reads the defaults.
         let value = |name: &str| resolved.iter().find(|entry| entry.setting.name == name).map(|entry| &entry.value);
         let bytes = |name: &str| value(name).and_then(Value::as_bytes).unwrap_or_default();
+        let count = |name: &str| value(name).and_then(Value::as_count).unwrap_or_default();
+        let duration = |name: &str| value(name).and_then(Value::as_duration).unwrap_or_default();
         Self {
             db: value("db").and_then(Value::as_path).map(Path::to_path_buf).unwrap_or_default(),
             default_source: value("default_source").and_then(Value::as_source).unwrap_or_default(),
             max_text_bytes: bytes("max_text_bytes"),
             max_line_bytes: bytes("max_line_bytes"),
-            lock_wait: value("lock_wait").and_then(Value::as_duration).unwrap_or_default(),
+            lock_wait: duration("lock_wait"),
             allow_network_filesystem: value("allow_network_filesystem").and_then(Value::as_bool).unwrap_or_default(),
+            lease: duration("lease"),
+            retry: RetryPolicy {
+                max_attempts: count("max_attempts"),
+                max_crashes: count("max_crashes"),
+                first_wait: duration("retry_first"),
+                max_wait: duration("retry_max"),
+                pause_after: Some(count("source.pause_after")).filter(|failures| *failures > 0),
+            },
+            time_limit: value("time_limit").and_then(Value::as_age).filter(|limit| !limit.is_zero()),
+            grace: duration("grace"),
             retention_deliveries: value("retention.deliveries").and_then(Value::as_age),
             retention_texts: value("retention.texts").and_then(Value::as_age),
             resolved,

@@ -37,9 +37,18 @@ pub enum Kind {
         /// The most.
         max: u64,
     },
+    /// A whole number.
+    Count {
+        /// The least.
+        min: u32,
+        /// The most.
+        max: u32,
+    },
     /// A length of time such as `60s`.
     Duration {
-        /// The most; the least is 0.
+        /// The least.
+        min: Duration,
+        /// The most.
         max: Duration,
     },
     /// An age such as `90d`, or `never`.
@@ -49,7 +58,7 @@ pub enum Kind {
 }
 
 /// Every setting, in the order in which people read them.
-pub const SETTINGS: [Setting; 8] = [
+pub const SETTINGS: [Setting; 16] = [
     Setting {
         name: "db",
         env: "COLA_IA_DB",
@@ -90,7 +99,7 @@ pub const SETTINGS: [Setting; 8] = [
         name: "lock_wait",
         env: "COLA_IA_LOCK_WAIT",
         flag: None,
-        kind: Kind::Duration { max: Duration::from_hours(24) },
+        kind: Kind::Duration { min: Duration::ZERO, max: Duration::from_hours(24) },
         default: "60s",
         about: "setting-lock-wait",
         secret: false,
@@ -102,6 +111,79 @@ pub const SETTINGS: [Setting; 8] = [
         kind: Kind::Bool,
         default: "false",
         about: "setting-allow-network-filesystem",
+        secret: false,
+    },
+    Setting {
+        name: "lease",
+        // The variable with the setting's own name carries the lease of a worker's command.
+        env: "COLA_IA_LEASE_TIME",
+        flag: Some("lease"),
+        kind: Kind::Duration { min: Duration::from_secs(1), max: Duration::from_hours(7 * 24) },
+        default: "60s",
+        about: "setting-lease",
+        secret: false,
+    },
+    Setting {
+        name: "max_attempts",
+        env: "COLA_IA_MAX_ATTEMPTS",
+        flag: Some("max-attempts"),
+        kind: Kind::Count { min: 1, max: 1_000 },
+        default: "5",
+        about: "setting-max-attempts",
+        secret: false,
+    },
+    Setting {
+        name: "max_crashes",
+        env: "COLA_IA_MAX_CRASHES",
+        flag: None,
+        kind: Kind::Count { min: 1, max: 1_000 },
+        default: "3",
+        about: "setting-max-crashes",
+        secret: false,
+    },
+    Setting {
+        name: "retry_first",
+        env: "COLA_IA_RETRY_FIRST",
+        flag: None,
+        kind: Kind::Duration { min: Duration::ZERO, max: Duration::from_hours(7 * 24) },
+        default: "10s",
+        about: "setting-retry-first",
+        secret: false,
+    },
+    Setting {
+        name: "retry_max",
+        env: "COLA_IA_RETRY_MAX",
+        flag: None,
+        kind: Kind::Duration { min: Duration::ZERO, max: Duration::from_hours(7 * 24) },
+        default: "1h",
+        about: "setting-retry-max",
+        secret: false,
+    },
+    Setting {
+        name: "time_limit",
+        env: "COLA_IA_TIME_LIMIT",
+        flag: Some("timeout"),
+        kind: Kind::Age,
+        default: "never",
+        about: "setting-time-limit",
+        secret: false,
+    },
+    Setting {
+        name: "grace",
+        env: "COLA_IA_GRACE",
+        flag: Some("grace"),
+        kind: Kind::Duration { min: Duration::ZERO, max: Duration::from_hours(1) },
+        default: "10s",
+        about: "setting-grace",
+        secret: false,
+    },
+    Setting {
+        name: "source.pause_after",
+        env: "COLA_IA_SOURCE_PAUSE_AFTER",
+        flag: None,
+        kind: Kind::Count { min: 0, max: 1_000_000 },
+        default: "0",
+        about: "setting-source-pause-after",
         secret: false,
     },
     Setting {

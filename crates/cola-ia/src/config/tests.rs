@@ -44,6 +44,9 @@ fn defaults_are_what_the_documents_say() {
     assert_eq!(settings.max_line_bytes, LINE_MAX_BYTES_DEFAULT);
     assert_eq!(settings.lock_wait, Duration::from_mins(1));
     assert!(!settings.allow_network_filesystem);
+    assert_eq!(settings.lease, Duration::from_mins(1));
+    assert_eq!(settings.retry, RetryPolicy::default());
+    assert_eq!((settings.time_limit, settings.grace), (None, Duration::from_secs(10)));
     assert!(settings.resolved.iter().all(|one| one.origin == Origin::Default));
     assert!(settings.warnings.is_empty() && settings.file.is_none());
 }
@@ -92,14 +95,45 @@ fn sizes_and_times_are_read_with_their_units() {
         assert_eq!(refused, !text.is_empty(), "{text:?}");
     }
     for (text, ms) in
-        [("0s", 0), ("500ms", 500), ("60s", 60_000), ("2 m", 120_000), ("5min", 300_000), ("24h", 86_400_000)]
+        [("0s", 0), ("500ms", 500), ("60s", 60_000), ("2 m", 120_000), ("5min", 300_000), ("1d", 86_400_000)]
     {
         let settings = defaults_with(&[("COLA_IA_LOCK_WAIT", text)]).unwrap();
         assert_eq!(settings.lock_wait, Duration::from_millis(ms), "{text}");
     }
-    for text in ["60", "s", "1d", "25h", "-1s", "1.5s", "99999999999999999999h"] {
+    for text in ["60", "s", "2d", "25h", "-1s", "1.5s", "99999999999999999999h"] {
         assert!(defaults_with(&[("COLA_IA_LOCK_WAIT", text)]).is_err(), "{text:?}");
     }
+}
+
+#[test]
+fn leases_and_retries_have_their_bounds() {
+    let (_folder, flags) = folder_with("lease = \"7d\"\nmax_attempts = 1\nmax_crashes = 1_000\nretry_first = \"0s\"\n");
+    let settings = load(&flags, &[("COLA_IA_RETRY_MAX", "500ms")]).unwrap();
+    let retry = RetryPolicy {
+        max_attempts: 1,
+        max_crashes: 1_000,
+        first_wait: Duration::ZERO,
+        max_wait: Duration::from_millis(500),
+        pause_after: None,
+    };
+    assert_eq!((settings.lease, settings.retry), (Duration::from_hours(168), retry));
+    for (variable, wrong) in [
+        ("COLA_IA_LEASE_TIME", "999ms"),
+        ("COLA_IA_LEASE_TIME", "169h"),
+        ("COLA_IA_MAX_ATTEMPTS", "0"),
+        ("COLA_IA_MAX_ATTEMPTS", "1001"),
+        ("COLA_IA_MAX_CRASHES", "+3"),
+        ("COLA_IA_MAX_CRASHES", "99999999999"),
+        ("COLA_IA_RETRY_FIRST", "8d"),
+    ] {
+        assert!(defaults_with(&[(variable, wrong)]).is_err(), "{variable}={wrong}");
+    }
+    for wrong in ["lease = 60", "max_attempts = \"5\"", "max_attempts = 0x5", "max_attempts = true"] {
+        let (_folder, flags) = folder_with(wrong);
+        assert_eq!(load(&flags, &[]).unwrap_err().exit(), Exit::Usage, "{wrong}");
+    }
+    // The lease of a worker's command is no length of a lease.
+    assert!(defaults_with(&[("COLA_IA_LEASE", "0192")]).unwrap().warnings.is_empty());
 }
 
 #[test]

@@ -24,6 +24,8 @@ pub enum Value {
     Source(Source),
     /// A size.
     Bytes(u64),
+    /// A whole number.
+    Count(u32),
     /// A length of time.
     Duration(Duration),
     /// An age; `None` is never.
@@ -46,6 +48,11 @@ impl Value {
     /// The size, where it is one.
     pub fn as_bytes(&self) -> Option<usize> {
         if let Self::Bytes(bytes) = self { usize::try_from(*bytes).ok() } else { None }
+    }
+
+    /// The number, where it is one.
+    pub const fn as_count(&self) -> Option<u32> {
+        if let Self::Count(count) = self { Some(*count) } else { None }
     }
 
     /// The length of time, where it is one.
@@ -99,6 +106,14 @@ impl Fault {
 }
 
 impl Kind {
+    /// Reads the text of a flag that is no setting.
+    ///
+    /// # Errors
+    /// It is not what this kind takes.
+    pub fn parse_flag(self, flag: &str, text: &OsStr) -> Result<Value, Problem> {
+        self.parse_text(text).map_err(|fault| fault.at(flag))
+    }
+
     /// Reads a flag's or a variable's text.
     pub(super) fn parse_text(self, text: &OsStr) -> Result<Value, Fault> {
         if self == Self::Store {
@@ -111,7 +126,8 @@ impl Kind {
             Self::Store => store_path(text.as_ref()),
             Self::Source => source(text),
             Self::Bytes { min, max } => bytes(text, min, max),
-            Self::Duration { max } => duration(text, max),
+            Self::Count { min, max } => count(text, min, max),
+            Self::Duration { min, max } => duration(text, min, max),
             Self::Age => age(text),
             Self::Bool => match text {
                 "true" | "1" => Ok(Value::Bool(true)),
@@ -130,6 +146,9 @@ impl Kind {
                 let parsed = u64::from_str_radix(number.as_str(), number.radix()).ok();
                 in_bounds(parsed, &shown, min, max)
             }
+            (Self::Count { min, max }, DeValue::Integer(number)) if number.radix() == 10 => {
+                count(number.as_str(), min, max)
+            }
             (Self::Bytes { .. } | Self::Duration { .. } | Self::Age | Self::Source, DeValue::String(text)) => {
                 self.parse_text(text.as_ref().as_ref())
             }
@@ -144,6 +163,7 @@ impl Kind {
                 let wanted = match self {
                     Self::Bool => "fault-type-bool",
                     Self::Bytes { .. } => "fault-type-bytes",
+                    Self::Count { .. } => "fault-type-count",
                     Self::Duration { .. } => "fault-type-duration",
                     Self::Age => "fault-type-age",
                     Self::Source | Self::Store => "fault-type-string",
@@ -202,6 +222,15 @@ fn in_bounds(bytes: Option<u64>, shown: &str, min: u64, max: u64) -> Result<Valu
     }
 }
 
+/// `5`.
+fn count(text: &str, min: u32, max: u32) -> Result<Value, Fault> {
+    let number = text.bytes().all(|byte| byte.is_ascii_digit()).then(|| text.parse::<u32>().ok()).flatten();
+    match number {
+        Some(number) if (min..=max).contains(&number) => Ok(Value::Count(number)),
+        _ => Err(Fault::bounds("fault-count-bounds", text, &min.to_string(), &max.to_string())),
+    }
+}
+
 /// `90d`, `12h`, `never`.
 fn age(text: &str) -> Result<Value, Fault> {
     match (text, parse_age(text)) {
@@ -212,7 +241,7 @@ fn age(text: &str) -> Result<Value, Fault> {
 }
 
 /// `500ms`, `60s`, `2m`, `1h`.
-fn duration(text: &str, max: Duration) -> Result<Value, Fault> {
+fn duration(text: &str, min: Duration, max: Duration) -> Result<Value, Fault> {
     let digits = text.bytes().take_while(u8::is_ascii_digit).count();
     let (number, unit) = text.split_at(digits);
     let unit_ms: u64 = match unit.trim_start_matches(' ') {
@@ -220,6 +249,7 @@ fn duration(text: &str, max: Duration) -> Result<Value, Fault> {
         "s" => 1_000,
         "m" | "min" => 60_000,
         "h" => 3_600_000,
+        "d" => 86_400_000,
         _ => return Err(Fault::new("fault-not-duration", text).hint("fault-not-duration-hint")),
     };
     if number.is_empty() {
@@ -227,7 +257,10 @@ fn duration(text: &str, max: Duration) -> Result<Value, Fault> {
     }
     let wait = number.parse::<u64>().ok().and_then(|number| number.checked_mul(unit_ms)).map(Duration::from_millis);
     match wait {
-        Some(wait) if wait <= max => Ok(Value::Duration(wait)),
-        _ => Err(Fault::bounds("fault-duration-bounds", text, "0s", &format!("{}h", max.as_secs() / 3600))),
+        Some(wait) if (min..=max).contains(&wait) => Ok(Value::Duration(wait)),
+        _ => {
+            let (min, max) = (format!("{}s", min.as_secs()), format!("{}h", max.as_secs() / 3_600));
+            Err(Fault::bounds("fault-duration-bounds", text, &min, &max))
+        }
     }
 }

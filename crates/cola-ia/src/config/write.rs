@@ -29,6 +29,7 @@ pub fn toml_literal(value: &Value) -> String {
             let size = size(*bytes);
             if size.ends_with('B') { quoted(&size) } else { size }
         }
+        Value::Count(count) => count.to_string(),
         Value::Duration(duration) => {
             let millis = duration.as_millis();
             if millis.is_multiple_of(1000) { format!("\"{}s\"", millis / 1000) } else { format!("\"{millis}ms\"") }
@@ -85,7 +86,7 @@ pub fn commented_file(lang: &Lang, active: &[(&str, Value)]) -> String {
 /// The default as one would write it: `"8MiB"` says more than 8388608.
 fn default_literal(setting: &Setting) -> String {
     match setting.kind {
-        super::Kind::Bool => setting.default.to_owned(),
+        super::Kind::Bool | super::Kind::Count { .. } => setting.default.to_owned(),
         _ => quoted(setting.default),
     }
 }

@@ -21,6 +21,7 @@ help-more = More, with examples, with --help.
 value-file = FILE
 value-folder = FOLDER
 value-source = NAME
+value-of-source = SOURCE
 value-number = N
 value-size = SIZE
 value-state = STATE
@@ -28,12 +29,20 @@ value-verdict = VERDICT
 value-type = TYPE
 value-moment = TIME
 value-filter = FILTER
+value-length = LENGTH
+value-worker = NAME
+value-lease = LEASE
+value-cost = AMOUNT
+value-code = CODE
+value-retry-after = SECONDS|DATE
 value-kind = KIND
 value-place = PLACE
 value-id = ID
 value-shell = SHELL
 value-text = TEXT
 value-age = AGE
+value-exec = COMMAND
+value-stdin = text|json
 value-command = COMMAND
 value-lang = es|en
 value-instant = INSTANT
@@ -63,6 +72,8 @@ exit-codes-cola-ia =
     3    conflicts were found and --fail-on conflict was given
     4    some input was refused; everything else entered
     6    only the last line is unfinished; the next run takes it
+    7    the lease is lost; nothing was changed
+    8    there is nothing to claim; where a source is paused, stderr says so
     130  interrupted; what was answered is stored
 
 about-init = Write a commented cola-ia.toml and make a store, ready to use
@@ -101,7 +112,9 @@ exit-codes-add =
 
 about-jobs = List jobs, newest first
 about-jobs-long =
-    One line a job: event number, state, source, attempts, when it was received (UTC) and id.
+    One line a job: event number, state, source, attempts, when it was received (UTC) and id. A
+    running one whose lease has run out is marked (expired): its worker is lost, and the next claim,
+    or “recover”, takes it up again.
     Where more is left, stderr says how to ask for the next page.
 usage-jobs = cola-ia jobs [OPTIONS]
 examples-jobs =
@@ -168,6 +181,8 @@ about-stats-long =
     Two tables with a line for each source: the deliveries received in a time, by verdict, with how
     late they came; and the jobs by state as they are now, whenever they came. A line - has what was
     refused without a source. Without --since it is the 24 hours before --until, or before now.
+    EXPIRED are those of the running jobs whose workers are lost. Sources that are paused, or whose
+    jobs fail one after the other, get a warning on stderr.
 
     LATE P50 and LATE P95: half, and 95 of 100, of the deliveries that carry a time came so late or
     less; each figure is within 6.25 % of the true one. Those whose time lies after their reception
@@ -210,9 +225,13 @@ about-errors-long =
     One line an error: when, what kind, source, and what it was: of a refused input its place and
     reason as “add” told them, of an attempt its id, run and number, how it ended and what it said.
     Without --kind both kinds are listed.
+
+    With --group those are counted together that differ in numbers and ids only: how often, when
+    first and last, what they have in common with numbers and ids as #, and the newest one.
 usage-errors = cola-ia errors [OPTIONS]
 examples-errors =
     cola-ia errors --since 24h
+    cola-ia errors --group --since 7d
     cola-ia errors --kind intake --since 2026-01-31 --until 2026-01-31
     cola-ia errors --kind attempt --source form --json
 
@@ -365,6 +384,221 @@ exit-codes-doctor =
     2    the command or a setting is not understood; nothing was attempted
     130  interrupted
 
+about-claim = Take jobs that are due, to work on them
+about-claim-long =
+    A worker is whoever claims a job, works on it and says how it went. Each job that is taken is a
+    line on stdout: the lease, a space, and the id as “add” prints it. The lease is 36 letters and
+    digits; everything that is said of the job carries it: complete, fail, release, extend.
+
+    A lease lasts as long as the setting “lease” says (60s), unless it is extended. Whoever lets it
+    run out counts as lost: the next claim, or “recover”, gives the job to somebody else, and what
+    the first one says from then on changes nothing (exit code 7).
+
+    With --text the text of the one job goes to a file; with --json everything is in the line. A job
+    that cannot be handed over, because stdout or the file cannot be written, is given back at once.
+usage-claim = cola-ia claim [OPTIONS]
+examples-claim =
+    cola-ia claim --text text.txt                 one job: prints LEASE ID
+    cola-ia claim --wait 1m --lease 5m            waits up to a minute for one
+    cola-ia claim --source web --limit 20 --json
+
+    while read -r lease id < <(cola-ia claim --text text.txt); do
+      if ./my-model < text.txt > answer.txt 2> said.txt; then
+        cola-ia complete "$lease" --result-text answer.txt
+      else
+        cola-ia fail "$lease" --class "exit_$?" --stderr said.txt
+      fi
+    done
+exit-codes-claim =
+    0    at least one job is yours
+    1    it could not be done; no job is yours
+    2    the command or a setting is not understood; nothing was attempted
+    8    there is nothing to claim
+    130  interrupted while it waited; no job is yours
+
+about-extend = Make leases last longer
+about-extend-long =
+    From now on for as long as the setting “lease” says, or --lease. A lease is never shortened.
+    Do it well before the lease runs out: a third of its length is a good rhythm.
+
+    Without LEASE it is the one in the environment (COLA_IA_LEASE).
+usage-extend = cola-ia extend [OPTIONS] [LEASE...]
+examples-extend =
+    cola-ia extend "$lease"
+    cola-ia extend "$lease" --lease 10m
+exit-codes-extend =
+    0    extended
+    1    it could not be done
+    2    the command or a setting is not understood; nothing was attempted
+    7    a lease is lost: stop working on its job; the others were extended
+
+about-complete = Say that a job is done
+about-complete-long =
+    What it made, what it answered and what it cost can be kept with it. --result is a JSON object
+    (a file, or - for stdin): its resource_id, cost, tokens_in, tokens_out and model are taken as the
+    options of that name are, and everything else is kept as the job’s result. --result-text keeps a
+    text as the result, such as a model’s answer. A result has 64 KiB at most.
+
+    Saying it again with the same lease is answered the same and changes nothing. Without LEASE it
+    is the one in the environment (COLA_IA_LEASE).
+usage-complete = cola-ia complete [OPTIONS] [LEASE]
+examples-complete =
+    cola-ia complete "$lease"
+    cola-ia complete "$lease" --resource-id post-9 --cost 0.0123
+    cola-ia complete "$lease" --result-text answer.txt
+    echo '{"{"}"cost":0.0123,"title":"Two models"{"}"}' | cola-ia complete "$lease" --result -
+exit-codes-complete =
+    0    recorded, now or before
+    1    it could not be done
+    2    the command, its result or a setting is not understood; nothing was attempted
+    7    the lease is lost: nothing was changed
+
+about-fail = Say that an attempt went wrong
+about-fail-long =
+    The job is tried again later, each time after a longer wait, until “max_attempts” (5) have
+    failed; then it is “failed” and waits for a person: “retry”. --permanent says that it will never
+    succeed: it is “failed” at once. --retry-after says when to come back at the earliest, in
+    seconds or as an HTTP date, as a Retry-After header has it. What was only too early, such as a
+    rate limit, is no failure: release --retry-after.
+
+    --class is a short code for the kind of error (http_500), by which errors can be filtered;
+    --error is what it said; --stderr a file with all that it wrote. Without LEASE it is the one in the environment (COLA_IA_LEASE).
+usage-fail = cola-ia fail [OPTIONS] [LEASE]
+examples-fail =
+    cola-ia fail "$lease" --class http_500 --error "the model said no"
+    cola-ia fail "$lease" --class "exit_$?" --stderr said.txt
+    cola-ia fail "$lease" --class http_503 --retry-after 120
+    cola-ia fail "$lease" --permanent --class too_long
+exit-codes-fail =
+    0    recorded, now or before
+    1    it could not be done
+    2    the command, its result or a setting is not understood; nothing was attempted
+    7    the lease is lost: nothing was changed
+
+about-release = Give a job back
+about-release-long =
+    It costs no attempt. Without --retry-after somebody may take it at once: for a worker that stops.
+    With it nobody takes it before: for a rate limit.
+
+    Without LEASE it is the one in the environment (COLA_IA_LEASE).
+usage-release = cola-ia release [OPTIONS] [LEASE]
+examples-release =
+    cola-ia release "$lease"
+    cola-ia release "$lease" --retry-after 30
+    cola-ia release "$lease" --retry-after "Sat, 31 Jan 2026 21:00:00 GMT"
+exit-codes-release =
+    0    given back, now or before
+    1    it could not be done
+    2    the command or a setting is not understood; nothing was attempted
+    7    the lease is lost: nothing was changed
+
+about-recover = Take jobs back from workers that are lost
+about-recover-long =
+    A job whose lease has run out waits again, or is “failed” once it has cost “max_crashes” (3) of
+    its workers. Whatever runs for long does this by itself, and so does “claim”: by hand it is for
+    looking (--dry-run), and for a store on which nobody works. Each job is a line on stdout: its id
+    and its state from then on.
+usage-recover = cola-ia recover [OPTIONS]
+examples-recover =
+    cola-ia recover --dry-run    whose workers are lost
+    cola-ia recover
+exit-codes-recover =
+    0    done, or nothing was to be done
+    1    it could not be done
+    2    the command or a setting is not understood; nothing was attempted
+
+about-resume = Work on a paused source again
+about-resume-long =
+    With the setting “source.pause_after”, so many jobs of one source that fail in a row, all with the
+    same class of error, pause it: no job of it is given to a worker, and everything else goes on.
+    Events still come in and wait. When the cause is gone, this ends the pause, and failures are
+    counted from the beginning. “stats” tells which sources are paused.
+usage-resume = cola-ia resume [OPTIONS] SOURCE
+examples-resume =
+    cola-ia resume web
+    cola-ia resume --source web --json
+exit-codes-resume =
+    0    its jobs are given out again, or it was not paused: stderr says which
+    1    there is no such source, or it could not be done
+    2    the command or a setting is not understood; nothing was attempted
+
+about-cancel = Stop a job for good
+about-cancel-long =
+    Nobody works on it from then on; a worker that has it has lost its lease and is told so when it
+    next says something. A job that is done stays done. “retry” takes it up again. stdout gets the
+    id and the state.
+usage-cancel = cola-ia cancel [OPTIONS] ID
+examples-cancel =
+    cola-ia cancel idea-42
+    cola-ia cancel idea-42 --source form
+exit-codes-cancel =
+    0    cancelled
+    1    not cancelled: no such id, or the job has ended
+    2    the command is not understood, or which source is meant; nothing was attempted
+
+about-retry = Try jobs again that have failed
+about-retry-long =
+    A job that is failed, held or cancelled waits again, with all its attempts before it; one that
+    waits for a later time is due now. The run is the same, and so are the keys of its effects:
+    nothing that was done is done twice. What is done takes “replay”.
+
+    Of one id, or of all jobs that a filter lets through, however many: without a state in the filter
+    the failed ones are meant. Only jobs that are there at the start are looked at, each once; it can
+    be interrupted and repeated at any time. Each job is a line on stdout: its id and its state.
+usage-retry = cola-ia retry [OPTIONS] (ID | --filter FILTER)
+examples-retry =
+    cola-ia retry idea-42
+    cola-ia retry --filter "source=web since=24h" --dry-run
+    cola-ia retry --filter "state=failed reason=attempts_exhausted"
+exit-codes-retry =
+    0    all well; also where the filter lets nothing through
+    1    a job does not take it: stderr says which and why; the others were retried
+    2    the command is not understood, or which source is meant; nothing was attempted
+    130  interrupted; running it again goes on
+
+about-replay = Work on a job once more, as a new run
+about-replay-long =
+    Of what is done, failed or cancelled. It is a deliberate new run: its effects have other keys, so
+    what it publishes is published again. To try again what failed, with the same keys, use “retry”.
+usage-replay = cola-ia replay [OPTIONS] ID
+examples-replay =
+    cola-ia replay idea-42
+    cola-ia replay idea-42 --source form
+exit-codes-replay =
+    0    it waits, as a new run
+    1    not done: no such id, the job has not ended, its text is gone, or an effect is open
+    2    the command is not understood, or which source is meant; nothing was attempted
+
+about-work = Run a command once for each job, and record how it went
+about-work-long =
+    Takes jobs that are due, oldest first, and runs COMMAND for each: the text on its stdin, id, source
+    and a key that stays the same over all attempts in its environment (COLA_IA_ID, COLA_IA_SOURCE,
+    COLA_IA_KEY, …). No shell comes between: for one, write sh -c '…'.
+
+    The exit code says how it went. 0: done. 75: again later, which costs no attempt. 65: never. Any
+    other one, a signal or the time limit: the attempt failed, and the job is tried again after a wait
+    that grows, up to --max-attempts. What the command writes into the file COLA_IA_RESULT, a JSON
+    object, is kept: resource_id, cost, tokens_in, tokens_out, model, retry_after, error, and anything
+    else. The last 64 KiB of each output are kept with the attempt.
+
+    A job is held by a lease that is renewed while its command runs. Where a worker dies, its jobs are
+    taken up again when their leases run out; so does this one with those of others.
+
+    stdout gets one line for each command that ended, the id and the state of the job from then on:
+    terminado, fallido or pendiente (it is tried again); with --lang en done, failed, pending. Without
+    --drain it goes on waiting for jobs. SIGTERM or Ctrl-C stops it in order: commands have their grace, and what is not finished
+    is given back; a second one ends it now. It can be killed at any time: run it again.
+usage-work = cola-ia work [OPTIONS] -- COMMAND [ARGUMENT]...
+examples-work =
+    cola-ia work -- ./analizar.py
+    cola-ia work -j 4 --timeout 5m --drain -- ./analizar.py
+    cola-ia work -- sh -c 'cat > "/srv/textos/$COLA_IA_JOB.txt"'
+exit-codes-work =
+    0    with --drain nothing more is due; or it was stopped in order by SIGTERM
+    1    it could not be done: no such command, a store that cannot be opened
+    2    the command line or a setting is not understood; nothing was attempted
+    130  interrupted: Ctrl-C, or a second signal
+
 about-config = Show or check the settings
 about-config-long =
     A setting is taken from the flag, else from the environment, else from cola-ia.toml, else it
@@ -423,6 +657,8 @@ arg-quiet = Say nothing but warnings and errors: no summary, no progress, no hin
 arg-inputs = Files to read, in this order; - is stdin
 arg-source = The source of every event; one that names another is refused
 arg-source-only = Only of this source
+arg-source-same = The source, as an option
+arg-of-source = The source
 arg-source-filter = Only of these sources; like every filter it takes a list (web,form) and can be given again
 arg-json = Print one JSON object a line, with English words (docs/JSON.md)
 arg-fail-on = Exit with 3 where there are conflicts; the only value is conflict
@@ -463,6 +699,35 @@ arg-older-than = What is older than this goes, such as 90d, 12h or 0s, whatever 
 arg-prune-dry-run = Say what would go and remove nothing
 arg-shrink = Then write the file anew without the room that is free. Nobody else can write meanwhile, and the disk needs room for it twice more
 arg-yes = Do it. Without this, nothing is done and stderr says what would go
+arg-group = Count errors together that differ in numbers and ids only, the most frequent first (all of them, not a page)
+arg-claim-limit = At most so many jobs, up to 1000 [default: 1]
+arg-lease = How long the lease lasts from now on, from 1s to 7d [setting lease, COLA_IA_LEASE_TIME; default: 60s]
+arg-wait = Wait so long for a job to become due, such as 30s or 5m [default: do not wait]
+arg-worker = What this worker is called, for people [default: the host’s name and the number of the process that called]
+arg-text-file = Write the job’s text to this file (one job at a time; each worker has a file of its own)
+arg-held = The lease, as “claim” printed it [COLA_IA_LEASE]
+arg-resource-id = What the job made, such as the id of a post
+arg-result = What there is to say of it, as a JSON object: a file, or - for stdin
+arg-result-text = The job’s result as a text: a file, or - for stdin
+arg-cost = What it cost, such as 0.0123
+arg-tokens-in = Tokens that went into a model
+arg-tokens-out = Tokens that came out of it
+arg-model = The model
+arg-error = What went wrong, in words; 4 KiB are kept
+arg-stderr = What the program wrote to stderr: a file, or - for stdin. Its last 64 KiB are kept; without --error its last line is the error
+arg-class = What kind of error it was, a code such as http_500
+arg-permanent = It will not succeed, however often it is tried
+arg-retry-after = Not before: in so many seconds, or at an HTTP date
+arg-exec = What to run for each job, and its arguments, as they are
+arg-jobs = So many commands at a time, up to 1000 [default: 1]
+arg-timeout = How long a command may run, such as 90s or 5m; 0s or never is no limit [setting time_limit, COLA_IA_TIME_LIMIT; default: never]
+arg-lease-work = How long a job stays with a worker of which nothing is heard, from 1s to 7d [setting lease, COLA_IA_LEASE_TIME; default: 60s]
+arg-drain = End when nothing is due and nothing runs here
+arg-stdin = What the command reads: text, or json: the whole job, as “claim --json” prints it [default: text]
+arg-grace = How long a command has to end once it is asked to, before it is killed [setting grace, COLA_IA_GRACE; default: 10s]
+arg-show-output = When a command has ended, print its outputs on stderr, each line behind the id
+arg-max-attempts = After so many failed attempts the job is failed, from 1 to 1000 [setting max_attempts, COLA_IA_MAX_ATTEMPTS; default: 5]
+arg-order-dry-run = Say what would become of each job and change nothing
 arg-origin = Add where each value came from, as a comment
 arg-count = How many [default: 1]
 arg-shell = bash, elvish, fish, powershell or zsh
@@ -488,6 +753,7 @@ usage-add-what = name the files, or - for stdin: cola-ia add FILE, or cola-ia ad
 usage-backup-what = name the new file: cola-ia backup FILE
 usage-backup-pipe = a backup is a file and goes through no pipe; a file that is called - is ./-
 usage-restore-what = name the backup: cola-ia restore FILE
+usage-work-what = name the command behind two dashes: cola-ia work -- COMMAND
 usage-restored-what = say when the store was put back with --at INSTANT, or that it has been looked into with --clear: one of the two
 usage-not-an-instant = { $option } takes now, an age such as 2h, a date, or a date and time with its offset, not “{ $value }”
 usage-no-value = { $option } needs a value
@@ -519,6 +785,24 @@ usage-resolve-one = only one of --keep, --accept and --as can be given
 usage-resolve-run = --run goes with --accept
 usage-resolve-as-one = --as is about one conflict: an id has one text
 usage-prune-shrink = --shrink does not go with --dry-run
+usage-lease-what = a lease is what “cola-ia claim” prints first: 36 hexadecimal digits
+usage-lease-missing = no lease is named, and { $variable } is not set
+usage-not-a-lease = “{ $value }” is no lease
+usage-too-many-leases = at most { $limit } leases at once
+usage-claim-text = --text is about one job and its line: it does not go with --limit or --json
+usage-claim-text-pipe = --text writes a file, and stdout has the lease; with --json the text is in the line
+usage-not-a-cost = { $option } takes a decimal number such as 0.0123, not “{ $value }”
+usage-class-hint = a class is a code of at most 64 letters, digits, “_”, “-”, “.” and “:”, such as http_500
+usage-permanent-later = what will never succeed is not tried again: --permanent does not go with --retry-after
+usage-not-retry-after = { $option } takes seconds or an HTTP date, not “{ $value }”
+usage-retry-after-hint = write for example 120, or: "Sat, 31 Jan 2026 21:00:00 GMT"
+usage-resume-what = “cola-ia stats” tells which sources are paused
+usage-resume-one = one source is resumed at a time: SOURCE and --source do not go together
+usage-retry-what = say which jobs: an id, or a filter that is not empty
+usage-retry-what-hint = all that have failed are: cola-ia retry --state failed
+usage-retry-both = an id and a filter do not go together; of an id only --source can be said
+usage-group-after = --group counts everything and has no next page: --after does not go with it
+usage-result-both = there is one result: what --result keeps and --result-text do not go together
 usage-man-both = --dir writes every page; it does not go with the name of a command
 
 ## Settings
@@ -538,13 +822,15 @@ fault-source = “{ $value }” is not the name of a source
 fault-source-hint = a source is 1 to 64 characters of a–z, 0–9, “.”, “_” and “-”, and starts with a letter or a digit
 fault-not-bytes = “{ $value }” is not a size
 fault-not-bytes-hint = write bytes, or a number with its unit: 65536, 64KiB, 8MiB, 1GiB, 10MB
+fault-count-bounds = “{ $value }” is no whole number from { $min } to { $max }
 fault-bytes-bounds = { $value } is out of bounds: at least { $min }, at most { $max }
 fault-not-duration = “{ $value }” is not a length of time
-fault-not-duration-hint = write a number with its unit: 500ms, 60s, 5m, 1h
+fault-not-duration-hint = write a number with its unit: 500ms, 60s, 5m, 1h, 7d
 fault-not-age = “{ $value }” is not an age
 fault-not-age-hint = write a whole number with its unit: 90d, 12w, 36h, 15m, 0s; a setting also takes “never”
 fault-duration-bounds = { $value } is out of bounds: at least { $min }, at most { $max }
 fault-type-bool = expected true or false, found a value of type { $value }
+fault-type-count = expected a whole number, found a value of type { $value }
 fault-type-bytes = expected a size such as 65536 or "64KiB", found a value of type { $value }
 fault-type-duration = expected a length of time such as "60s", found a value of type { $value }
 fault-type-age = expected an age such as "90d", or "never", found a value of type { $value }
@@ -575,7 +861,19 @@ setting-max-line-bytes =
 setting-lock-wait = How long to wait while another process writes to the store (ms, s, m, h). At most 24h.
 setting-allow-network-filesystem =
     Open a store on a network filesystem all the same. Locks are not reliable there and the store can be damaged: use it only if one single machine has it mounted.
+setting-lease =
+    How long a job stays with its worker while nothing is heard of it (ms, s, m, h, d): from then on it counts as lost, and another one takes the job up. 1s to 7 days.
+setting-max-attempts = Attempts that may fail before a job is “failed” and waits for a person. 1 to 1000.
+setting-max-crashes = Attempts that may be lost with their worker before a job is “failed”: one that brings its workers down must not do so for ever. 1 to 1000.
+setting-retry-first =
+    The longest wait after the first failure. It doubles with each further one; the wait itself is drawn at random up to it, so that jobs that failed together do not come back together.
+setting-retry-max = The longest wait after any failure.
 
+setting-time-limit =
+    How long a command of “cola-ia work” may run before it is ended and the attempt fails (s, m, h, d; or never).
+setting-grace = How long a command of “cola-ia work” has to end once it is asked to, before it is killed (ms, s, m, h). At most 1h.
+setting-source-pause-after =
+    So many jobs of one source that fail in a row, all with the same class of error, pause it: no job of it is given to a worker until a person says “cola-ia resume SOURCE”. 0: never.
 setting-retention-deliveries =
     “cola-ia prune” removes deliveries that only repeated a known event once they are older than this, and keeps their count (s, m, h, d, w; or never). Never before 7 days.
 setting-retention-texts =
@@ -644,6 +942,8 @@ column-received = RECEIVED
 column-id = ID
 column-late-half = LATE P50
 column-late-most = LATE P95
+word-expired = expired
+column-expired = EXPIRED
 column-total = TOTAL
 column-verdict = VERDICT
 column-delivery = DELIVERY
@@ -667,6 +967,11 @@ column-worker = WORKER
 column-effect = EFFECT
 column-tries = TRIES
 column-changed = CHANGED
+jobs-expired =
+    { $count ->
+        [one] one of the running jobs has lost its worker: its lease has run out, and it is taken up again by the next one (“cola-ia recover” does it now)
+       *[other] { $count } of the running jobs have lost their workers: their leases have run out, and they are taken up again by the next one (“cola-ia recover” does it now)
+    }
 jobs-more-hint = there are more: --after { $next }
 jobs-none = no jobs
 jobs-no-source = no event of the source { $source } has come
@@ -682,6 +987,7 @@ show-reason = reason
 show-run = run
 show-attempts = attempts
 show-resource = resource
+show-result = result
 show-time = happened
 show-received = received
 show-due = due
@@ -712,6 +1018,8 @@ show-difference-cut = … the texts go on; --json has all of both
 show-receptions = receptions
 show-receptions-more = ({ $count } earlier ones between the first and these are not listed)
 show-attempts-head = latest attempts
+show-late-answer = attempt { $attempt } answered late (“{ $said }”), when the job was no longer its own
+show-late-superseded = attempt { $attempt } answered late (“{ $said }”), superseded by { $by }
 show-stderr = the end of its stderr
 show-effects-head = effects
 show-decided-note = { $decision } (“{ $note }”)
@@ -831,6 +1139,201 @@ stats-more =
         [one] 1 source more is in the total only
        *[other] { $count } sources more are in the total only
     }
+
+## claim, extend, complete, fail, release
+
+claim-nothing = there is nothing to claim
+claim-nothing-yet = there is nothing to claim yet: the next job is due { $due }, in { $time }
+claim-recovered =
+    { $count ->
+        [one] one job whose worker was lost is taken up again
+       *[other] { $count } jobs whose workers were lost are taken up again
+    }
+claim-text-failed = the text cannot be written to { $path }, and the job was given back: { $cause }
+lease-lost = the lease is lost: its job was taken away, or this attempt has ended already; nothing was changed
+lease-superseded = the lease is lost: attempt { $attempt } of its job has superseded this one; nothing was changed
+leases-lost = lost leases, for which nothing was changed: { $leases }
+lease-lost-hint = stop working on it; “cola-ia show ID” tells what became of the job
+lease-again = it is tried again from { $due } on
+lease-for-good = its job has failed and waits for a person
+report-not-an-object = { $file } is no JSON object
+report-field = “{ $field }” in { $file } does not have the form that it must have
+report-hint = numbers for cost, tokens_in and tokens_out; texts for resource_id, model, error and error_class; seconds or a date for retry_after
+report-not-utf8 = { $file } is not valid UTF-8
+report-unreadable = the result cannot be read from { $file }: { $cause }
+report-output-unreadable = what the program wrote cannot be read from { $file }: { $cause }
+report-too-long = { $file } is too long for a result: at most { $limit } bytes, as JSON
+report-too-long-hint = put it elsewhere, and its name into --resource-id
+
+## recover, cancel, retry, replay
+
+recover-none = no lease has run out
+recover-done =
+    { $count ->
+        [one] recovered one job
+       *[other] recovered { $count } jobs
+    }
+recover-would =
+    { $count ->
+        [one] one job would be recovered
+       *[other] { $count } jobs would be recovered
+    }
+recover-failed =
+    { $count ->
+        [one] one of them failed: it has cost too many of its workers
+       *[other] { $count } of them failed: they have cost too many of their workers
+    }
+recover-more = and there are more
+resume-done = the source { $source } is resumed: its jobs are given out again
+resume-not-paused = the source { $source } was not paused
+source-failing =
+    { $count ->
+        [one] one job of { $source } failed with { $class } since { $since }; last: { $last }
+       *[other] { $count } jobs of { $source } failed in a row with { $class } since { $since }; last: { $last }
+    }
+source-failing-hint = what went wrong: cola-ia errors --group --source { $source }
+source-paused = the source { $source } is paused since { $since }: none of its jobs is given to workers
+source-paused-after =
+    { $count ->
+        [one] the source { $source } is paused since { $since }, because a job failed with { $class }: none of its jobs is given to workers
+       *[other] the source { $source } is paused since { $since }, because { $count } jobs failed in a row with { $class }: none of its jobs is given to workers
+    }
+source-paused-hint = when the cause is gone: cola-ia resume { $source }
+order-missing = { $id } has no job any more
+order-state = { $id } is { $state } and stays so
+order-running-hint = a worker has it: wait until it has ended, or stop it with “cola-ia cancel”
+order-replay-hint = to work on it once more, as a new run: cola-ia replay ID
+order-held-hint = the outcome of an effect is not known: look at it with “cola-ia show ID” first
+order-waits-hint = it is worked on anyway; one that waits for a later time is due at once with “cola-ia retry”
+order-done-hint = what is done cannot be undone here
+order-content-gone = there is nothing to work on: the text of { $id } was pruned or erased
+order-effects-open = { $id } has an effect whose outcome is open
+order-effects-open-hint = a new run could do it twice: look at it with “cola-ia show ID” first
+order-none = there is no such job
+order-would =
+    { $count ->
+        [one] one job would be retried
+       *[other] { $count } jobs would be retried
+    }
+order-cancelled =
+    { $count ->
+        [one] cancelled one job
+       *[other] cancelled { $count } jobs
+    }
+order-retried =
+    { $count ->
+        [one] retried one job
+       *[other] retried { $count } jobs
+    }
+order-replayed =
+    { $count ->
+        [one] one job waits for its new run
+       *[other] { $count } jobs wait for their new run
+    }
+order-refused =
+    { $count ->
+        [one] one job was left as it is
+       *[other] { $count } jobs were left as they are
+    }
+errors-groups-more =
+    { $count ->
+        [one] one kind of error more: see it with a larger --limit
+       *[other] { $count } kinds of errors more: see them with a larger --limit
+    }
+errors-ungrouped = there are more than { $groups } kinds of errors: { $count } errors are in no group; narrow them down with a filter
+
+## work
+
+work-no-threads = the worker cannot be started: { $cause }
+work-no-folder = no folder for sockets and result files can be made in { $path }: { $cause }
+work-no-folder-hint = make room there, or name another folder with TMPDIR
+work-no-program = there is no program “{ $program }”
+work-no-program-hint = a name is looked for in PATH; anything else is written as a path: cola-ia work -- ./NAME
+work-no-program-here = it is in this folder, which is not in PATH: cola-ia work -- ./{ $program }
+work-no-program-line = no shell comes between; to have one: cola-ia work -- sh -c '{ $program }'
+work-no-interpreter = { $program } names an interpreter that is not there: { $interpreter }
+work-no-interpreter-hint = it stands in the first line of the script, behind #! (a carriage return at its end counts)
+work-no-format = { $program } is no program that this system can run
+work-no-format-hint = a script begins with the line #!/bin/sh, or the name of what runs it
+work-denied = { $program } is not executable
+work-denied-hint = chmod +x { $program }
+work-cause = { $cause }
+work-cause-denied = it may not be executed
+work-cause-too-long = its arguments and its environment are more than the system takes
+work-cause-stopped = it was stopped
+work-not-started = the command for { $id } could not be started: { $cause }; the job waits, and no attempt is counted
+work-store-waits = the store cannot be used: { $problem }; commands go on, and what has ended is kept until it is recorded
+work-store-again = the store can be used again
+work-recovered =
+    { $count ->
+        [one] one job was in the hands of a worker that is lost; it is taken up again
+       *[other] { $count } jobs were in the hands of workers that are lost; they are taken up again
+    }
+work-recovered-failed =
+    { $count ->
+        [one] one of them has lost too many workers and is failed
+       *[other] { $count } of them have lost too many workers and are failed
+    }
+work-recovered-and = { $recovered }; { $failed }
+work-lost = { $id }: its lease ran out and is lost; its command is stopped, and nothing of it counts
+work-lost-to = { $id }: its lease ran out, and attempt { $attempt } has the job; its command is stopped, and nothing of it counts
+work-late = { $id }: attempt { $attempt } ended after its lease was lost; that is on record and changes nothing
+work-late-by = { $id }: attempt { $attempt } ended after attempt { $newer } had taken the job over; that is on record and changes nothing
+work-later = { $id }: again at { $due }, as it asked for; no attempt is counted
+work-failed-again = { $id }: attempt { $attempt } failed ({ $class }): { $said }; it is tried again at { $due }
+work-failed-for-good = { $id }: attempt { $attempt } failed ({ $class }): { $said }; it is not tried again and waits for a person
+work-said = { $line }
+work-said-nothing = it wrote nothing to stderr
+work-escaped = { $id }: a process of its command has left its group and lives on
+work-result-no-object = { $id }: COLA_IA_RESULT is no JSON object and is not used; its beginning is kept as the error
+work-result-too-long = { $id }: COLA_IA_RESULT is longer than 64 KiB and is not used
+work-result-unreadable = { $id }: COLA_IA_RESULT cannot be read: { $cause }
+work-result-field = { $id }: the field “{ $field }” of COLA_IA_RESULT does not have the form it must have; it is kept with the result
+work-stopping =
+    { $seconds ->
+        [one] stopping: commands have one second to end; a second signal ends them now
+       *[other] stopping: commands have { $seconds } seconds to end; a second signal ends them now
+    }
+work-progress = { $done } done, { $failed } failed, { $running } running, { $rate }/s
+work-progress-left = { $now }, { $left } left
+work-summary-done =
+    { $count ->
+        [one] 1 done
+       *[other] { $count } done
+    }
+work-summary-failed =
+    { $count ->
+        [one] 1 failed
+       *[other] { $count } failed
+    }
+work-summary-again =
+    { $count ->
+        [one] 1 attempt to be repeated
+       *[other] { $count } attempts to be repeated
+    }
+work-summary-released =
+    { $count ->
+        [one] 1 given back
+       *[other] { $count } given back
+    }
+work-summary-lost =
+    { $count ->
+        [one] 1 lost to another worker
+       *[other] { $count } lost to other workers
+    }
+work-left =
+    { $count ->
+        [one] one job waits until { $due }
+       *[other] { $count } jobs wait, the first until { $due }
+    }
+work-left-elsewhere =
+    { $count ->
+        [one] one job is in the hands of another worker, or of one that is lost and whose lease has not run out
+       *[other] { $count } jobs are in the hands of other workers, or of some that are lost and whose leases have not run out
+    }
+inside-no-worker = the worker that runs this job does not answer at { $path }: { $cause }
+inside-no-worker-hint = COLA_IA_SOCKET is for the command of a job, while it runs
+inside-refused = the worker that runs this job refuses: { $code }
 
 ## backup, restore, restored, doctor
 
@@ -996,6 +1499,18 @@ doctor-jobs_failed =
        *[other] { $count } jobs have failed
     }
 doctor-jobs_failed-hint = see them with: cola-ia jobs --state failed
+doctor-sources_paused =
+    { $count ->
+        [one] a source is paused since { $oldest_at }: { $sources }
+       *[other] { $count } sources are paused, the first since { $oldest_at }: { $sources }
+    }
+doctor-sources_paused-hint = none of their jobs is given to workers; when the cause is gone: cola-ia resume SOURCE
+doctor-sources_failing =
+    { $count ->
+        [one] the jobs of a source have failed one after the other since { $oldest_at }: { $sources }
+       *[other] the jobs of { $count } sources have failed one after the other, the first since { $oldest_at }: { $sources }
+    }
+doctor-sources_failing-hint = what went wrong: cola-ia errors --group
 doctor-jobs_waiting =
     { $count ->
         [one] one job has waited for longer than a day, since { $oldest_at }
@@ -1172,6 +1687,8 @@ store-op_reused-hint = please report it; nothing was changed
 store-op_expired = a call was repeated after more than 7 days, and its first answer is gone
 store-op_expired-hint = run the same anew: nothing enters twice
 store-event_unknown = there is no event number { $event }
+store-source_unknown = no event of the source { $source } has come
+store-source_unknown-hint = “cola-ia stats” tells the sources
 store-conflict_unknown = there is no conflict { $conflict }
 store-conflict_unknown-hint = “cola-ia show ID” tells the numbers
 store-conflict_not_named = not exactly one conflict is undecided
@@ -1190,6 +1707,8 @@ store-job_running = a worker has the job of this event; nothing was erased
 store-job_running-hint = wait until it has finished and run the same again
 store-batch_too_long = a batch has more events than one call may carry; this is a fault of cola-ia
 store-batch_too_long-hint = please report it; nothing was changed
+store-too_many_leases = at most { $limit } leases can be named at once
+store-too_many_jobs = at most { $limit } jobs can be named at once
 store-import_other_namespace = the store { $path } has events of another origin than the export; nothing was changed
 store-import_other_namespace-hint = import into a new store: cola-ia import --db NEW FILE
 store-import_out_of_order = the records of an import do not stand in the order of an export; this is a fault of cola-ia

@@ -21,6 +21,7 @@ help-more = Más detalle y ejemplos, con --help.
 value-file = ARCHIVO
 value-folder = CARPETA
 value-source = NOMBRE
+value-of-source = ORIGEN
 value-number = N
 value-size = TAMAÑO
 value-state = ESTADO
@@ -28,12 +29,20 @@ value-verdict = VEREDICTO
 value-type = TIPO
 value-moment = MOMENTO
 value-filter = FILTRO
+value-length = DURACIÓN
+value-worker = NOMBRE
+value-lease = RESERVA
+value-cost = IMPORTE
+value-code = CÓDIGO
+value-retry-after = SEGUNDOS|FECHA
 value-kind = CLASE
 value-place = LUGAR
 value-id = ID
 value-shell = SHELL
 value-text = TEXTO
 value-age = EDAD
+value-exec = ORDEN
+value-stdin = text|json
 value-command = COMANDO
 value-lang = es|en
 value-instant = INSTANTE
@@ -63,6 +72,8 @@ exit-codes-cola-ia =
     3    hay conflictos y pediste --fail-on conflict
     4    se rechazó parte de la entrada; lo demás entró
     6    solo quedó sin terminar la última línea; la próxima vez entrará
+    7    se perdió la reserva; no se cambió nada
+    8    no hay nada que reservar; si un origen está en pausa, stderr lo dice
     130  interrumpido; lo que se respondió está guardado
 
 about-init = Escribe un cola-ia.toml comentado y crea un almacén, listos para usar
@@ -103,6 +114,8 @@ exit-codes-add =
 about-jobs = Lista los trabajos, del más nuevo al más viejo
 about-jobs-long =
     Una línea por trabajo: número de evento, estado, origen, intentos, cuándo se recibió (UTC) e id.
+    El que está en proceso con la reserva vencida lleva la marca (vencido): su trabajador se perdió, y
+    lo retoma el próximo claim, o «recover».
     Si quedan más, la salida de errores dice cómo pedir la página siguiente.
 usage-jobs = cola-ia jobs [OPCIONES]
 examples-jobs =
@@ -170,7 +183,9 @@ about-stats-long =
     Dos tablas con una línea por origen: las entregas recibidas en un tiempo, por veredicto, con el
     retraso con que llegaron; y los trabajos por estado, tal como están ahora, llegaran cuando
     llegaran. La línea - es lo que se rechazó sin origen. Sin --since se cuentan las 24 horas
-    anteriores a --until o, si tampoco está, a este momento.
+    anteriores a --until o, si tampoco está, a este momento. VENCIDOS son, de los que están en proceso,
+    aquellos cuyo trabajador se perdió. Si un origen está en pausa, o sus trabajos fallan uno tras
+    otro, la salida de errores lo avisa.
 
     RETRASO P50 y RETRASO P95: la mitad y 95 de cada 100 de las entregas que traen fecha llegaron con
     ese retraso o menos; cada cifra se aparta un 6,25 % de la verdadera como mucho. Las que traen una
@@ -213,9 +228,13 @@ about-errors-long =
     Una línea por error: cuándo, de qué clase, origen y qué pasó. De una entrada rechazada, su lugar
     y su motivo, como los dijo «add»; de un intento, su id, vuelta y número, cómo acabó y qué dijo.
     Sin --kind salen las dos clases.
+
+    Con --group se cuentan juntos los que solo se distinguen en números e ids: cuántas veces, la
+    primera y la última, lo que tienen en común, con # por cada número o id, y el más reciente.
 usage-errors = cola-ia errors [OPCIONES]
 examples-errors =
     cola-ia errors --since 24h
+    cola-ia errors --group --since 7d
     cola-ia errors --kind entrada --since 2026-01-31 --until 2026-01-31
     cola-ia errors --kind intento --source formulario --json
 
@@ -373,6 +392,227 @@ exit-codes-doctor =
     2    no se entiende el comando o un ajuste; no se intentó nada
     130  interrumpido
 
+about-claim = Reserva trabajos pendientes para hacerlos
+about-claim-long =
+    Un trabajador es quien reserva un trabajo, lo hace y dice cómo fue. Cada trabajo reservado es una
+    línea en stdout: la reserva, un espacio y el id como lo escribe «add». La reserva son 36 letras y
+    cifras, y acompaña a todo lo que se diga del trabajo: complete, fail, release, extend.
+
+    Una reserva dura lo que diga el ajuste «lease» (60s), salvo que se alargue. Quien la deja vencer
+    se da por perdido: el siguiente claim, o «recover», le da el trabajo a otro, y lo que diga el
+    primero desde entonces no cambia nada (código de salida 7).
+
+    Con --text, el texto del único trabajo va a un archivo; con --json, todo está en la línea. Si un
+    trabajo no se puede entregar, porque no se puede escribir en stdout o en el archivo, se devuelve
+    enseguida.
+usage-claim = cola-ia claim [OPCIONES]
+examples-claim =
+    cola-ia claim --text texto.txt                un trabajo: escribe RESERVA ID
+    cola-ia claim --wait 1m --lease 5m            espera hasta un minuto a que haya uno
+    cola-ia claim --source web --limit 20 --json
+
+    while read -r reserva id < <(cola-ia claim --text texto.txt); do
+      if ./mi-modelo < texto.txt > respuesta.txt 2> dicho.txt; then
+        cola-ia complete "$reserva" --result-text respuesta.txt
+      else
+        cola-ia fail "$reserva" --class "exit_$?" --stderr dicho.txt
+      fi
+    done
+exit-codes-claim =
+    0    al menos un trabajo es tuyo
+    1    no se pudo; ningún trabajo es tuyo
+    2    no se entiende el comando o un ajuste; no se intentó nada
+    8    no hay nada que reservar
+    130  interrumpido mientras esperaba; ningún trabajo es tuyo
+
+about-extend = Alarga reservas
+about-extend-long =
+    Desde ahora, tanto como diga el ajuste «lease», o --lease. Una reserva nunca se acorta. Hazlo
+    bastante antes de que venza: cada tercio de su duración es buen ritmo.
+
+    Sin RESERVA es la del entorno (COLA_IA_LEASE).
+usage-extend = cola-ia extend [OPCIONES] [RESERVA...]
+examples-extend =
+    cola-ia extend "$reserva"
+    cola-ia extend "$reserva" --lease 10m
+exit-codes-extend =
+    0    alargada
+    1    no se pudo
+    2    no se entiende el comando o un ajuste; no se intentó nada
+    7    se perdió una reserva: deja de hacer su trabajo; las demás se alargaron
+
+about-complete = Dice que un trabajo está terminado
+about-complete-long =
+    Con él se puede guardar lo que creó, lo que respondió y lo que costó. --result es un objeto JSON
+    (un archivo, o - para la entrada estándar): de él se toman resource_id, cost, tokens_in,
+    tokens_out y model, como las opciones del mismo nombre, y todo lo demás se guarda como resultado
+    del trabajo. --result-text guarda como resultado un texto, por ejemplo la respuesta de un modelo.
+    Un resultado tiene 64 KiB como mucho.
+
+    Repetirlo con la misma reserva recibe la misma respuesta y no cambia nada. Sin RESERVA es la del
+    entorno (COLA_IA_LEASE).
+usage-complete = cola-ia complete [OPCIONES] [RESERVA]
+examples-complete =
+    cola-ia complete "$reserva"
+    cola-ia complete "$reserva" --resource-id post-9 --cost 0.0123
+    cola-ia complete "$reserva" --result-text respuesta.txt
+    echo '{"{"}"cost":0.0123,"titulo":"Dos modelos"{"}"}' | cola-ia complete "$reserva" --result -
+exit-codes-complete =
+    0    quedó guardado, ahora o antes
+    1    no se pudo
+    2    no se entiende el comando, su resultado o un ajuste; no se intentó nada
+    7    se perdió la reserva: no se cambió nada
+
+about-fail = Dice que un intento salió mal
+about-fail-long =
+    El trabajo se vuelve a intentar más tarde, cada vez tras una espera más larga, hasta que hayan
+    fallado «max_attempts» (5); entonces queda «fallido» a la espera de una persona: «retry».
+    --permanent dice que nunca saldrá bien: queda «fallido» enseguida. --retry-after dice cuándo
+    volver como muy pronto, en segundos o como fecha HTTP, igual que la cabecera Retry-After. Lo que
+    solo llegó demasiado pronto, como un límite de uso, no es un fallo: release --retry-after.
+
+    --class es un código breve para la clase de error (http_500), con el que se pueden filtrar;
+    --error es lo que dijo; --stderr, un archivo con todo lo que escribió. Sin RESERVA es la del entorno (COLA_IA_LEASE).
+usage-fail = cola-ia fail [OPCIONES] [RESERVA]
+examples-fail =
+    cola-ia fail "$reserva" --class http_500 --error "el modelo dijo que no"
+    cola-ia fail "$reserva" --class "exit_$?" --stderr dicho.txt
+    cola-ia fail "$reserva" --class http_503 --retry-after 120
+    cola-ia fail "$reserva" --permanent --class too_long
+exit-codes-fail =
+    0    quedó guardado, ahora o antes
+    1    no se pudo
+    2    no se entiende el comando, su resultado o un ajuste; no se intentó nada
+    7    se perdió la reserva: no se cambió nada
+
+about-release = Devuelve un trabajo
+about-release-long =
+    No cuesta ningún intento. Sin --retry-after, otro puede tomarlo enseguida: para un trabajador que
+    se detiene. Con él, nadie lo toma antes: para un límite de uso.
+
+    Sin RESERVA es la del entorno (COLA_IA_LEASE).
+usage-release = cola-ia release [OPCIONES] [RESERVA]
+examples-release =
+    cola-ia release "$reserva"
+    cola-ia release "$reserva" --retry-after 30
+    cola-ia release "$reserva" --retry-after "Sat, 31 Jan 2026 21:00:00 GMT"
+exit-codes-release =
+    0    devuelto, ahora o antes
+    1    no se pudo
+    2    no se entiende el comando o un ajuste; no se intentó nada
+    7    se perdió la reserva: no se cambió nada
+
+about-recover = Recoge los trabajos de trabajadores perdidos
+about-recover-long =
+    Un trabajo cuya reserva venció vuelve a estar pendiente, o queda «fallido» cuando ya se perdieron
+    con él «max_crashes» (3) trabajadores. Todo lo que se ejecuta mucho tiempo lo hace solo, y también
+    «claim»: a mano sirve para mirar (--dry-run) y para un almacén en el que nadie trabaja. Cada
+    trabajo es una línea en stdout: su id y su estado desde entonces.
+usage-recover = cola-ia recover [OPCIONES]
+examples-recover =
+    cola-ia recover --dry-run    los trabajos cuyo trabajador se perdió
+    cola-ia recover
+exit-codes-recover =
+    0    hecho, o no había nada que hacer
+    1    no se pudo
+    2    no se entiende el comando o un ajuste; no se intentó nada
+
+about-resume = Reanuda un origen en pausa
+about-resume-long =
+    Con el ajuste «source.pause_after», tantos trabajos seguidos de un origen que fallan, todos con la
+    misma clase de error, lo ponen en pausa: ningún trabajador recibe trabajos suyos, y lo demás sigue.
+    Los eventos siguen entrando y esperan. Cuando desaparezca la causa, esto acaba con la pausa, y los
+    fallos se cuentan desde el principio. «stats» dice qué orígenes están en pausa.
+usage-resume = cola-ia resume [OPCIONES] ORIGEN
+examples-resume =
+    cola-ia resume web
+    cola-ia resume --source web --json
+exit-codes-resume =
+    0    sus trabajos se reparten otra vez, o no estaba en pausa: stderr dice cuál de las dos
+    1    no existe ese origen, o no se pudo
+    2    no se entiende el comando o un ajuste; no se intentó nada
+
+about-cancel = Detiene un trabajo para siempre
+about-cancel-long =
+    Desde entonces nadie lo hace; si lo tenía un trabajador, perdió la reserva y se le dirá en cuanto
+    diga algo. Un trabajo terminado sigue terminado. «retry» lo retoma. stdout recibe el id y el
+    estado.
+usage-cancel = cola-ia cancel [OPCIONES] ID
+examples-cancel =
+    cola-ia cancel idea-42
+    cola-ia cancel idea-42 --source formulario
+exit-codes-cancel =
+    0    cancelado
+    1    sin cancelar: no existe ese id, o el trabajo ya acabó
+    2    no se entiende el comando, o qué origen se quiere decir; no se intentó nada
+
+about-retry = Vuelve a intentar trabajos fallidos
+about-retry-long =
+    Un trabajo fallido, retenido o cancelado vuelve a estar pendiente, con todos sus intentos por
+    delante; el que esperaba a más tarde puede tomarse ya. La vuelta es la misma, y también las claves
+    de sus efectos: nada de lo hecho se hace dos veces. Para lo terminado está «replay».
+
+    De un id, o de todos los trabajos que deje pasar un filtro, sean cuantos sean: si el filtro no
+    nombra un estado, los fallidos. Solo se miran los trabajos que había al empezar, cada uno una vez;
+    puede interrumpirse y repetirse en cualquier momento. Cada trabajo es una línea en stdout: su id y
+    su estado.
+usage-retry = cola-ia retry [OPCIONES] (ID | --filter FILTRO)
+examples-retry =
+    cola-ia retry idea-42
+    cola-ia retry --filter "origen=web desde=24h" --dry-run
+    cola-ia retry --filter "estado=fallido motivo=attempts_exhausted"
+exit-codes-retry =
+    0    todo bien; también si el filtro no deja pasar nada
+    1    algún trabajo no lo admite: stderr dice cuál y por qué; los demás se reintentan
+    2    no se entiende el comando, o qué origen se quiere decir; no se intentó nada
+    130  interrumpido; al repetirlo sigue donde iba
+
+about-replay = Hace un trabajo una vez más, en otra vuelta
+about-replay-long =
+    De lo terminado, fallido o cancelado. Es una vuelta nueva y deliberada: sus efectos tienen otras
+    claves, así que lo que publique se publica otra vez. Para volver a intentar lo que falló, con las
+    mismas claves, está «retry».
+usage-replay = cola-ia replay [OPCIONES] ID
+examples-replay =
+    cola-ia replay idea-42
+    cola-ia replay idea-42 --source formulario
+exit-codes-replay =
+    0    está pendiente, en otra vuelta
+    1    sin hacer: no existe ese id, el trabajo no ha acabado, ya no está su texto, o hay un efecto abierto
+    2    no se entiende el comando, o qué origen se quiere decir; no se intentó nada
+
+about-work = Ejecuta una orden por cada trabajo y anota cómo fue
+about-work-long =
+    Toma los trabajos a los que les toca, el más antiguo primero, y ejecuta ORDEN por cada uno: el texto
+    en su entrada estándar; el id, el origen y una clave que no cambia de un intento a otro, en su
+    entorno (COLA_IA_ID, COLA_IA_SOURCE, COLA_IA_KEY…). No hay shell de por medio: para tener una,
+    escribe sh -c '…'.
+
+    El código de salida dice cómo fue. 0: terminado. 75: más tarde, sin gastar intento. 65: nunca.
+    Cualquier otro, una señal o el tiempo límite: el intento falló y el trabajo se repite tras una
+    espera que va creciendo, hasta --max-attempts. Lo que la orden escriba en el archivo
+    COLA_IA_RESULT, un objeto JSON, se guarda: resource_id, cost, tokens_in, tokens_out, model,
+    retry_after, error y todo lo demás. Con el intento se guardan los últimos 64 KiB de cada salida.
+
+    Cada trabajo se retiene con una reserva que se renueva mientras su orden se ejecuta. Si un
+    trabajador muere, sus trabajos se retoman cuando vence su reserva; este también retoma los de otros.
+
+    En stdout sale una línea por cada orden que acaba: el id y el estado en que queda el trabajo,
+    terminado, fallido o pendiente (se repetirá); con --lang en, done, failed, pending. Sin --drain se
+    queda a la espera de trabajos. SIGTERM o Ctrl-C lo paran con orden: las órdenes tienen su plazo y lo
+    que no se acabó se devuelve; una segunda señal acaba ya. Se puede matar en cualquier momento:
+    basta con volver a ejecutarlo.
+usage-work = cola-ia work [OPCIONES] -- ORDEN [ARGUMENTO]...
+examples-work =
+    cola-ia work -- ./analizar.py
+    cola-ia work -j 4 --timeout 5m --drain -- ./analizar.py
+    cola-ia work -- sh -c 'cat > "/srv/textos/$COLA_IA_JOB.txt"'
+exit-codes-work =
+    0    con --drain no queda nada a lo que le toque; o se paró con orden por SIGTERM
+    1    no se pudo hacer: no existe esa orden, el almacén no se puede abrir
+    2    no se entiende la línea de órdenes o un ajuste; no se intentó nada
+    130  interrumpido: Ctrl-C o una segunda señal
+
 about-config = Muestra o revisa los ajustes
 about-config-long =
     Cada ajuste se toma de la opción; si no, del entorno; si no, de cola-ia.toml; y si no, vale lo
@@ -431,6 +671,8 @@ arg-quiet = Solo avisos y errores: sin resumen, sin progreso y sin pistas
 arg-inputs = Archivos que leer, en este orden; - es la entrada estándar
 arg-source = El origen de todos los eventos; se rechaza el que nombre otro
 arg-source-only = Solo los de este origen
+arg-source-same = El origen, como opción
+arg-of-source = El origen
 arg-source-filter = Solo los de estos orígenes; como todo filtro, admite una lista (web,formulario) y se puede repetir
 arg-json = Escribe un objeto JSON por línea, con palabras en inglés (docs/JSON.es.md)
 arg-fail-on = Termina con 3 si hay conflictos; el único valor es conflict
@@ -471,6 +713,35 @@ arg-prune-dry-run = Decir qué se iría y no quitar nada
 arg-shrink = Escribir después el archivo de nuevo, sin el sitio libre. Nadie más puede escribir mientras tanto, y el disco necesita sitio para dos más como él
 arg-yes = Hacerlo. Sin esto no se hace nada y stderr dice qué se iría
 arg-id = El id, exactamente como se envió
+arg-group = Cuenta juntos los errores que solo se distinguen en números e ids, los más frecuentes primero (todos, no una página)
+arg-claim-limit = Cuántos trabajos como máximo, hasta 1000 [predeterminado: 1]
+arg-lease = Cuánto dura la reserva desde ahora, de 1s a 7d [ajuste lease, COLA_IA_LEASE_TIME; predeterminado: 60s]
+arg-wait = Cuánto esperar a que haya un trabajo, como 30s o 5m [predeterminado: no espera]
+arg-worker = Cómo se llama este trabajador, para las personas [predeterminado: el nombre de la máquina y el número del proceso que llama]
+arg-text-file = Escribe el texto del trabajo en este archivo (un trabajo cada vez; cada trabajador, su propio archivo)
+arg-held = La reserva, como la escribió «claim» [COLA_IA_LEASE]
+arg-resource-id = Lo que creó el trabajo, como el id de una publicación
+arg-result = Lo que hay que decir de él, como objeto JSON: un archivo, o - para la entrada estándar
+arg-result-text = El resultado del trabajo como texto: un archivo, o - para la entrada estándar
+arg-cost = Lo que costó, como 0.0123
+arg-tokens-in = Tokens que entraron en un modelo
+arg-tokens-out = Tokens que salieron de él
+arg-model = El modelo
+arg-error = Qué salió mal, en palabras; se guardan 4 KiB
+arg-stderr = Lo que el programa escribió en stderr: un archivo, o - para la entrada estándar. Se guardan sus últimos 64 KiB; sin --error, el error es su última línea
+arg-class = Qué clase de error fue, un código como http_500
+arg-permanent = No saldrá bien por más que se intente
+arg-retry-after = No antes: dentro de tantos segundos, o en una fecha HTTP
+arg-exec = Lo que se ejecuta por cada trabajo, con sus argumentos tal como están
+arg-jobs = Cuántas órdenes a la vez, hasta 1000 [predeterminado: 1]
+arg-timeout = Cuánto puede durar una orden, como 90s o 5m; 0s o never es sin límite [ajuste time_limit, COLA_IA_TIME_LIMIT; predeterminado: never]
+arg-lease-work = Cuánto se queda un trabajo con un trabajador del que no se sabe nada, de 1s a 7d [ajuste lease, COLA_IA_LEASE_TIME; predeterminado: 60s]
+arg-drain = Acaba cuando no queda nada a lo que le toque ni nada en marcha aquí
+arg-stdin = Lo que lee la orden: text, o json: el trabajo entero, como lo escribe «claim --json» [predeterminado: text]
+arg-grace = Cuánto tiene una orden para acabar desde que se le pide, antes de matarla [ajuste grace, COLA_IA_GRACE; predeterminado: 10s]
+arg-show-output = Cuando una orden acaba, escribe sus salidas en stderr, cada línea tras el id
+arg-max-attempts = Tras tantos intentos fallidos el trabajo queda fallido, de 1 a 1000 [ajuste max_attempts, COLA_IA_MAX_ATTEMPTS; predeterminado: 5]
+arg-order-dry-run = Dice qué pasaría con cada trabajo y no cambia nada
 arg-origin = Agrega como comentario de dónde sale cada valor
 arg-count = Cuántos [predeterminado: 1]
 arg-shell = bash, elvish, fish, powershell o zsh
@@ -496,6 +767,7 @@ usage-add-what = nombra los archivos, o - para la entrada estándar: cola-ia add
 usage-backup-what = nombra el archivo nuevo: cola-ia backup ARCHIVO
 usage-backup-pipe = una copia de seguridad es un archivo y no pasa por una tubería; un archivo que se llame - es ./-
 usage-restore-what = nombra la copia: cola-ia restore ARCHIVO
+usage-work-what = la orden va tras dos guiones: cola-ia work -- ORDEN
 usage-restored-what = di cuándo se recuperó el almacén con --at INSTANTE, o que ya se revisó con --clear: una de las dos
 usage-not-an-instant = { $option } admite now, una antigüedad como 2h, una fecha, o una fecha con hora y desfase, no «{ $value }»
 usage-no-value = { $option } necesita un valor
@@ -527,6 +799,24 @@ usage-resolve-one = solo puede darse uno de --keep, --accept y --as
 usage-resolve-run = --run va con --accept
 usage-resolve-as-one = --as trata de un solo conflicto: un id tiene un texto
 usage-prune-shrink = --shrink no va con --dry-run
+usage-lease-what = una reserva es lo primero que escribe «cola-ia claim»: 36 cifras hexadecimales
+usage-lease-missing = no se nombra ninguna reserva, y { $variable } no está en el entorno
+usage-not-a-lease = «{ $value }» no es una reserva
+usage-too-many-leases = como mucho { $limit } reservas a la vez
+usage-claim-text = --text trata de un solo trabajo y su línea: no va con --limit ni con --json
+usage-claim-text-pipe = --text escribe un archivo, y stdout lleva la reserva; con --json el texto está en la línea
+usage-not-a-cost = { $option } admite un número decimal como 0.0123, no «{ $value }»
+usage-class-hint = una clase es un código de 64 letras, cifras, «_», «-», «.» y «:» como mucho, por ejemplo http_500
+usage-permanent-later = lo que nunca saldrá bien no se vuelve a intentar: --permanent no va con --retry-after
+usage-not-retry-after = { $option } admite segundos o una fecha HTTP, no «{ $value }»
+usage-retry-after-hint = escribe por ejemplo 120, o: "Sat, 31 Jan 2026 21:00:00 GMT"
+usage-resume-what = «cola-ia stats» dice qué orígenes están en pausa
+usage-resume-one = se reanuda un origen cada vez: ORIGEN y --source no van juntos
+usage-retry-what = di qué trabajos: un id, o un filtro que no esté vacío
+usage-retry-what-hint = todos los fallidos son: cola-ia retry --state fallido
+usage-retry-both = un id y un filtro no van juntos; con un id solo cabe --source
+usage-group-after = --group lo cuenta todo y no tiene página siguiente: --after no va con él
+usage-result-both = hay un solo resultado: lo que guarda --result no va junto con --result-text
 usage-man-both = --dir escribe todas las páginas; no va junto con el nombre de un comando
 
 ## Ajustes
@@ -546,13 +836,15 @@ fault-source = «{ $value }» no es el nombre de un origen
 fault-source-hint = un origen tiene de 1 a 64 caracteres de a–z, 0–9, «.», «_» y «-», y empieza con letra o cifra
 fault-not-bytes = «{ $value }» no es un tamaño
 fault-not-bytes-hint = escribe bytes, o un número con su unidad: 65536, 64KiB, 8MiB, 1GiB, 10MB
+fault-count-bounds = «{ $value }» no es un número entero de { $min } a { $max }
 fault-bytes-bounds = { $value } está fuera de los límites: como mínimo { $min }, como máximo { $max }
 fault-not-duration = «{ $value }» no es una duración
-fault-not-duration-hint = escribe un número con su unidad: 500ms, 60s, 5m, 1h
+fault-not-duration-hint = escribe un número con su unidad: 500ms, 60s, 5m, 1h, 7d
 fault-not-age = «{ $value }» no es una edad
 fault-not-age-hint = escribe un número entero con su unidad: 90d, 12w, 36h, 15m, 0s; en un ajuste también vale «never» (nunca)
 fault-duration-bounds = { $value } está fuera de los límites: como mínimo { $min }, como máximo { $max }
 fault-type-bool = se esperaba true o false y hay un valor de tipo { $value }
+fault-type-count = se esperaba un número entero y hay un valor de tipo { $value }
 fault-type-bytes = se esperaba un tamaño como 65536 o "64KiB" y hay un valor de tipo { $value }
 fault-type-duration = se esperaba una duración como "60s" y hay un valor de tipo { $value }
 fault-type-age = se esperaba una edad como "90d", o "never", y hay un valor de tipo { $value }
@@ -583,7 +875,19 @@ setting-max-line-bytes =
 setting-lock-wait = Cuánto esperar mientras otro proceso escribe en el almacén (ms, s, m, h). Como máximo, 24h.
 setting-allow-network-filesystem =
     Abrir de todos modos un almacén que está en un sistema de archivos de red. Allí los bloqueos no son fiables y el almacén puede dañarse: úsalo solo si lo monta una única máquina.
+setting-lease =
+    Cuánto se queda un trabajo con su trabajador sin que se sepa nada de él (ms, s, m, h, d): después se da por perdido y otro toma el trabajo. De 1s a 7 días.
+setting-max-attempts = Intentos que pueden fallar antes de que el trabajo quede «fallido» a la espera de una persona. De 1 a 1000.
+setting-max-crashes = Intentos que pueden perderse con su trabajador antes de que el trabajo quede «fallido»: el que tumba a quien lo hace no debe hacerlo sin fin. De 1 a 1000.
+setting-retry-first =
+    La espera más larga tras el primer fallo. Se dobla con cada fallo más; la espera misma se sortea hasta ese tope, para que los que fallaron juntos no vuelvan juntos.
+setting-retry-max = La espera más larga tras cualquier fallo.
 
+setting-time-limit =
+    Cuánto puede durar una orden de «cola-ia work» antes de que se la acabe y el intento falle (s, m, h, d; o never).
+setting-grace = Cuánto tiene una orden de «cola-ia work» para acabar desde que se le pide, antes de matarla (ms, s, m, h). Como mucho 1h.
+setting-source-pause-after =
+    Tantos trabajos seguidos de un origen que fallan, todos con la misma clase de error, lo ponen en pausa: ningún trabajador recibe trabajos suyos hasta que una persona diga «cola-ia resume ORIGEN». 0: nunca.
 setting-retention-deliveries =
     «cola-ia prune» quita las entregas que solo repitieron un evento conocido cuando son más viejas que esto, y guarda su cuenta (s, m, h, d, w; o never, nunca). Jamás antes de 7 días.
 setting-retention-texts =
@@ -652,6 +956,8 @@ column-received = RECIBIDO
 column-id = ID
 column-late-half = RETRASO P50
 column-late-most = RETRASO P95
+word-expired = vencido
+column-expired = VENCIDOS
 column-total = TOTAL
 column-verdict = VEREDICTO
 column-delivery = ENTREGA
@@ -675,6 +981,11 @@ column-worker = QUIÉN
 column-effect = EFECTO
 column-tries = VECES
 column-changed = CAMBIÓ
+jobs-expired =
+    { $count ->
+        [one] uno de los trabajos en proceso perdió a su trabajador: su reserva venció, y lo retomará el próximo («cola-ia recover» lo hace ya)
+       *[other] { $count } de los trabajos en proceso perdieron a sus trabajadores: sus reservas vencieron, y los retomará el próximo («cola-ia recover» lo hace ya)
+    }
 jobs-more-hint = hay más: --after { $next }
 jobs-none = no hay trabajos
 jobs-no-source = no ha llegado ningún evento del origen { $source }
@@ -690,6 +1001,7 @@ show-reason = motivo
 show-run = vuelta
 show-attempts = intentos
 show-resource = recurso
+show-result = resultado
 show-time = ocurrió
 show-received = recibido
 show-due = disponible desde
@@ -720,6 +1032,8 @@ show-difference-cut = … los textos siguen; --json da ambos enteros
 show-receptions = recepciones
 show-receptions-more = (no se listan { $count } anteriores, entre la primera y estas)
 show-attempts-head = últimos intentos
+show-late-answer = el intento { $attempt } respondió tarde («{ $said }»), cuando el trabajo ya no era suyo
+show-late-superseded = el intento { $attempt } respondió tarde («{ $said }»), cuando el { $by } ya ocupaba su lugar
 show-stderr = el final de su salida de errores
 show-effects-head = efectos
 show-decided-note = { $decision } («{ $note }»)
@@ -840,6 +1154,208 @@ stats-more =
        *[other] { $count } orígenes más están solo en el total
     }
 
+## claim, extend, complete, fail, release
+
+claim-nothing = no hay nada que reservar
+claim-nothing-yet = todavía no hay nada que reservar: el próximo trabajo espera hasta { $due }, dentro de { $time }
+claim-recovered =
+    { $count ->
+        [one] se retoma un trabajo cuyo trabajador se perdió
+       *[other] se retoman { $count } trabajos cuyos trabajadores se perdieron
+    }
+claim-text-failed = no se puede escribir el texto en { $path }, y el trabajo se devolvió: { $cause }
+lease-lost = se perdió la reserva: le quitaron el trabajo, o este intento ya había acabado; no se cambió nada
+lease-superseded = se perdió la reserva: el intento { $attempt } de su trabajo ocupó el lugar de este; no se cambió nada
+leases-lost = reservas perdidas, de las que no se cambió nada: { $leases }
+lease-lost-hint = deja de hacerlo; «cola-ia show ID» cuenta qué fue del trabajo
+lease-again = se vuelve a intentar desde { $due }
+lease-for-good = su trabajo queda fallido a la espera de una persona
+report-not-an-object = { $file } no es un objeto JSON
+report-field = «{ $field }», en { $file }, no tiene la forma debida
+report-hint = números para cost, tokens_in y tokens_out; textos para resource_id, model, error y error_class; segundos o una fecha para retry_after
+report-not-utf8 = { $file } no es UTF-8 válido
+report-unreadable = no se puede leer el resultado de { $file }: { $cause }
+report-output-unreadable = no se puede leer de { $file } lo que escribió el programa: { $cause }
+report-too-long = { $file } es demasiado largo para un resultado: como mucho { $limit } bytes, como JSON
+report-too-long-hint = déjalo en otro sitio, y su nombre en --resource-id
+
+## recover, cancel, retry, replay
+
+recover-none = no venció ninguna reserva
+recover-done =
+    { $count ->
+        [one] se recogió un trabajo
+       *[other] se recogieron { $count } trabajos
+    }
+recover-would =
+    { $count ->
+        [one] se recogería un trabajo
+       *[other] se recogerían { $count } trabajos
+    }
+recover-failed =
+    { $count ->
+        [one] uno de ellos queda fallido: se perdieron demasiados trabajadores con él
+       *[other] { $count } de ellos quedan fallidos: se perdieron demasiados trabajadores con ellos
+    }
+recover-more = y hay más
+resume-done = el origen { $source } se reanudó: sus trabajos se reparten otra vez
+resume-not-paused = el origen { $source } no estaba en pausa
+source-failing =
+    { $count ->
+        [one] un trabajo de { $source } falló con { $class } desde el { $since }; el último: { $last }
+       *[other] { $count } trabajos seguidos de { $source } fallaron con { $class } desde el { $since }; el último: { $last }
+    }
+source-failing-hint = qué pasó: cola-ia errors --group --source { $source }
+source-paused = el origen { $source } está en pausa desde el { $since }: sus trabajos no se reparten
+source-paused-after =
+    { $count ->
+        [one] el origen { $source } está en pausa desde el { $since }, porque un trabajo falló con { $class }: sus trabajos no se reparten
+       *[other] el origen { $source } está en pausa desde el { $since }, porque { $count } trabajos seguidos fallaron con { $class }: sus trabajos no se reparten
+    }
+source-paused-hint = cuando desaparezca la causa: cola-ia resume { $source }
+order-missing = { $id } ya no tiene trabajo
+order-state = { $id } está { $state } y así se queda
+order-running-hint = lo tiene un trabajador: espera a que acabe, o detenlo con «cola-ia cancel»
+order-replay-hint = para hacerlo una vez más, en otra vuelta: cola-ia replay ID
+order-held-hint = no se sabe cómo acabó un efecto: míralo antes con «cola-ia show ID»
+order-waits-hint = se hará de todos modos; si espera a más tarde, «cola-ia retry» lo adelanta a ahora
+order-done-hint = aquí no se puede deshacer lo terminado
+order-content-gone = no queda nada que hacer: el texto de { $id } se podó o se borró
+order-effects-open = { $id } tiene un efecto que no se sabe cómo acabó
+order-effects-open-hint = otra vuelta podría hacerlo dos veces: míralo antes con «cola-ia show ID»
+order-none = no hay ningún trabajo así
+order-would =
+    { $count ->
+        [one] se reintentaría un trabajo
+       *[other] se reintentarían { $count } trabajos
+    }
+order-cancelled =
+    { $count ->
+        [one] se canceló un trabajo
+       *[other] se cancelaron { $count } trabajos
+    }
+order-retried =
+    { $count ->
+        [one] vuelve a intentarse un trabajo
+       *[other] vuelven a intentarse { $count } trabajos
+    }
+order-replayed =
+    { $count ->
+        [one] un trabajo espera su nueva vuelta
+       *[other] { $count } trabajos esperan su nueva vuelta
+    }
+order-refused =
+    { $count ->
+        [one] un trabajo se queda como está
+       *[other] { $count } trabajos se quedan como están
+    }
+errors-groups-more =
+    { $count ->
+        [one] hay una clase de error más: se ve con un --limit mayor
+       *[other] hay { $count } clases de error más: se ven con un --limit mayor
+    }
+errors-ungrouped = hay más de { $groups } clases de error: { $count } errores no están en ningún grupo; redúcelos con un filtro
+
+## work
+
+work-no-threads = no se puede poner en marcha el trabajador: { $cause }
+work-no-folder = no se puede crear en { $path } una carpeta para los sockets y los archivos de resultado: { $cause }
+work-no-folder-hint = haz sitio ahí o indica otra carpeta con TMPDIR
+work-no-program = no existe el programa «{ $program }»
+work-no-program-hint = un nombre se busca en PATH; lo demás se escribe como ruta: cola-ia work -- ./NOMBRE
+work-no-program-here = está en esta carpeta, que no está en PATH: cola-ia work -- ./{ $program }
+work-no-program-line = no hay shell de por medio; para tener una: cola-ia work -- sh -c '{ $program }'
+work-no-interpreter = { $program } pide un intérprete que no está: { $interpreter }
+work-no-interpreter-hint = está en la primera línea del script, tras #! (un retorno de carro al final cuenta)
+work-no-format = { $program } no es un programa que este sistema pueda ejecutar
+work-no-format-hint = un script empieza con la línea #!/bin/sh, o el nombre de lo que lo ejecuta
+work-denied = { $program } no es ejecutable
+work-denied-hint = dale permiso: chmod +x { $program }
+work-cause = { $cause }
+work-cause-denied = no está permitido ejecutarla
+work-cause-too-long = sus argumentos y su entorno son más de lo que admite el sistema
+work-cause-stopped = se paró
+work-not-started = no se pudo poner en marcha la orden de { $id }: { $cause }; el trabajo espera y no se cuenta ningún intento
+work-store-waits = el almacén no se puede usar: { $problem }; las órdenes siguen, y lo que acaba se guarda hasta poder anotarlo
+work-store-again = el almacén se puede usar otra vez
+work-recovered =
+    { $count ->
+        [one] un trabajo estaba en manos de un trabajador que se perdió; se retoma
+       *[other] { $count } trabajos estaban en manos de trabajadores que se perdieron; se retoman
+    }
+work-recovered-failed =
+    { $count ->
+        [one] uno de ellos ha perdido demasiados trabajadores y queda fallido
+       *[other] { $count } de ellos han perdido demasiados trabajadores y quedan fallidos
+    }
+work-recovered-and = { $recovered }; { $failed }
+work-lost = { $id }: su reserva venció y se perdió; se para su orden y nada de ella cuenta
+work-lost-to = { $id }: su reserva venció y el trabajo lo tiene el intento { $attempt }; se para su orden y nada de ella cuenta
+work-late = { $id }: el intento { $attempt } acabó tras perder su reserva; queda anotado y no cambia nada
+work-late-by = { $id }: el intento { $attempt } acabó cuando el trabajo ya lo tenía el intento { $newer }; queda anotado y no cambia nada
+work-later = { $id }: otra vez a partir de { $due }, como pidió; no se cuenta ningún intento
+work-failed-again = { $id }: el intento { $attempt } falló ({ $class }): { $said }; se repite a partir de { $due }
+work-failed-for-good = { $id }: el intento { $attempt } falló ({ $class }): { $said }; no se repite y espera a una persona
+work-said = { $line }
+work-said-nothing = no escribió nada en stderr
+work-escaped = { $id }: un proceso de su orden se ha salido de su grupo y sigue vivo
+work-result-no-object = { $id }: COLA_IA_RESULT no es un objeto JSON y no se usa; su comienzo se guarda como error
+work-result-too-long = { $id }: COLA_IA_RESULT pasa de 64 KiB y no se usa
+work-result-unreadable = { $id }: COLA_IA_RESULT no se puede leer: { $cause }
+work-result-field = { $id }: el campo «{ $field }» de COLA_IA_RESULT no tiene la forma que debe; se guarda con el resultado
+work-stopping =
+    { $seconds ->
+        [one] parando: las órdenes tienen un segundo para acabar; otra señal las acaba ya
+       *[other] parando: las órdenes tienen { $seconds } segundos para acabar; otra señal las acaba ya
+    }
+work-progress =
+    { $done ->
+        [one] 1 terminado
+       *[other] { $done } terminados
+    }, { $failed ->
+        [one] 1 fallido
+       *[other] { $failed } fallidos
+    }, { $running } en marcha, { $rate }/s
+work-progress-left = { $now }, quedan { $left }
+work-summary-done =
+    { $count ->
+        [one] 1 terminado
+       *[other] { $count } terminados
+    }
+work-summary-failed =
+    { $count ->
+        [one] 1 fallido
+       *[other] { $count } fallidos
+    }
+work-summary-again =
+    { $count ->
+        [one] 1 intento por repetir
+       *[other] { $count } intentos por repetir
+    }
+work-summary-released =
+    { $count ->
+        [one] 1 devuelto
+       *[other] { $count } devueltos
+    }
+work-summary-lost =
+    { $count ->
+        [one] 1 perdido ante otro trabajador
+       *[other] { $count } perdidos ante otros trabajadores
+    }
+work-left =
+    { $count ->
+        [one] un trabajo espera hasta { $due }
+       *[other] { $count } trabajos esperan, el primero hasta { $due }
+    }
+work-left-elsewhere =
+    { $count ->
+        [one] un trabajo está en manos de otro trabajador, o de uno que se perdió y cuya reserva no ha vencido
+       *[other] { $count } trabajos están en manos de otros trabajadores, o de algunos que se perdieron y cuyas reservas no han vencido
+    }
+inside-no-worker = el trabajador de este trabajo no contesta en { $path }: { $cause }
+inside-no-worker-hint = COLA_IA_SOCKET es para la orden de un trabajo, mientras se ejecuta
+inside-refused = el trabajador de este trabajo se niega: { $code }
+
 ## backup, restore, restored, doctor
 
 progress-check = comprobando cada página
@@ -868,8 +1384,8 @@ restored-marked = el almacén queda marcado como restaurado el { $at }
 restored-cleared = el almacén no lleva ninguna marca de restauración
 restored-leases =
     { $count ->
-        [one] un trabajo estaba en proceso; perdió su turno y vuelve a esperar
-       *[other] { $count } trabajos estaban en proceso; perdieron su turno y vuelven a esperar
+        [one] un trabajo estaba en proceso; perdió su reserva y vuelve a esperar
+       *[other] { $count } trabajos estaban en proceso; perdieron su reserva y vuelven a esperar
     }
 restored-hint = un efecto que no consta como hecho puede haber ocurrido de todos modos; cuando lo hayas revisado: cola-ia restored --clear
 severity-ok = bien
@@ -954,7 +1470,7 @@ doctor-number_twice = números que comparten un evento y otra entrega (tabla { $
 doctor-number_twice-hint = otro programa cambió el almacén, o está dañado: guarda una copia y recupera una copia de seguridad con: cola-ia restore ARCHIVO
 doctor-job_without_event = trabajos sin evento (tabla { $table }): { $count }; el primero, en la fila { $row }
 doctor-job_without_event-hint = otro programa cambió el almacén, o está dañado: guarda una copia y recupera una copia de seguridad con: cola-ia restore ARCHIVO
-doctor-job_without_state = trabajos en un estado que no existe, o en proceso sin turno (tabla { $table }): { $count }; el primero, en la fila { $row }
+doctor-job_without_state = trabajos en un estado que no existe, o en proceso sin reserva (tabla { $table }): { $count }; el primero, en la fila { $row }
 doctor-job_without_state-hint = otro programa cambió el almacén, o está dañado: guarda una copia y recupera una copia de seguridad con: cola-ia restore ARCHIVO
 doctor-jobs_miscounted = las cuentas de trabajos por estado y origen difieren de los trabajos en { $count } sitios
 doctor-jobs_miscounted-hint = «cola-ia stats» da números de trabajos equivocados, y nada más falla por ello; otro programa cambió trabajos
@@ -988,8 +1504,8 @@ doctor-copied_before = este archivo era una copia que no hizo cola-ia cuando se 
 doctor-copied-hint = si ocupó el lugar de un almacén que había seguido trabajando: cola-ia restored --at now; si se movió mientras nadie lo usaba, todo está bien: cola-ia restored --clear
 doctor-jobs_past_lease =
     { $count ->
-        [one] un trabajo sigue en proceso con el turno vencido, desde el { $oldest_at }
-       *[other] { $count } trabajos siguen en proceso con el turno vencido, el primero desde el { $oldest_at }
+        [one] un trabajo sigue en proceso con la reserva vencida, desde el { $oldest_at }
+       *[other] { $count } trabajos siguen en proceso con la reserva vencida, el primero desde el { $oldest_at }
     }
 doctor-jobs_past_lease-hint = se perdieron quienes los hacían; los toma el próximo que trabaje
 doctor-jobs_held =
@@ -1004,6 +1520,18 @@ doctor-jobs_failed =
        *[other] { $count } trabajos han fallado
     }
 doctor-jobs_failed-hint = míralos con: cola-ia jobs --state fallido
+doctor-sources_paused =
+    { $count ->
+        [one] un origen está en pausa desde el { $oldest_at }: { $sources }
+       *[other] { $count } orígenes están en pausa, el primero desde el { $oldest_at }: { $sources }
+    }
+doctor-sources_paused-hint = sus trabajos no se reparten; cuando desaparezca la causa: cola-ia resume ORIGEN
+doctor-sources_failing =
+    { $count ->
+        [one] los trabajos de un origen fallan uno tras otro desde el { $oldest_at }: { $sources }
+       *[other] los trabajos de { $count } orígenes fallan uno tras otro, el primero desde el { $oldest_at }: { $sources }
+    }
+doctor-sources_failing-hint = qué pasó: cola-ia errors --group
 doctor-jobs_waiting =
     { $count ->
         [one] un trabajo espera desde hace más de un día, desde el { $oldest_at }
@@ -1180,6 +1708,8 @@ store-op_reused-hint = avísanos de este fallo, por favor; no se cambió nada
 store-op_expired = se repitió una llamada después de más de 7 días, y su primera respuesta ya no está
 store-op_expired-hint = haz lo mismo de nuevo: nada entra dos veces
 store-event_unknown = no hay ningún evento número { $event }
+store-source_unknown = no llegó ningún evento del origen { $source }
+store-source_unknown-hint = «cola-ia stats» dice qué orígenes hay
 store-conflict_unknown = no hay ningún conflicto { $conflict }
 store-conflict_unknown-hint = «cola-ia show ID» dice los números
 store-conflict_not_named = no hay exactamente un conflicto sin decidir
@@ -1198,6 +1728,8 @@ store-job_running = un trabajador tiene el trabajo de este evento; no se borró 
 store-job_running-hint = espera a que termine y repite lo mismo
 store-batch_too_long = un lote tiene más eventos de los que admite una llamada; es un fallo de cola-ia
 store-batch_too_long-hint = avísanos de este fallo, por favor; no se cambió nada
+store-too_many_leases = se pueden nombrar como mucho { $limit } reservas a la vez
+store-too_many_jobs = se pueden nombrar como mucho { $limit } trabajos a la vez
 store-import_other_namespace = el almacén { $path } tiene eventos de otro origen que la exportación; no se cambió nada
 store-import_other_namespace-hint = importa en un almacén nuevo: cola-ia import --db NUEVO ARCHIVO
 store-import_out_of_order = los registros de una importación no están en el orden de una exportación; es un fallo de cola-ia

@@ -1,6 +1,8 @@
-//! What waits for somebody: jobs past their lease, held ones, old ones, conflicts that nobody has decided.
+//! What waits for somebody: jobs past their lease, held ones, old ones, paused and failing sources, conflicts that nobody has
+//! decided.
 
 use cola_ia_core::clock::Timestamp;
+use cola_ia_core::job::STREAK_WORTH_A_WARNING;
 
 use super::{Examination, Finding, Severity};
 
@@ -8,6 +10,8 @@ use super::{Examination, Finding, Severity};
 const WAITING_LONG_MICROS: i64 = 24 * 3_600 * 1_000_000;
 /// The condition of the index by state: it is repeated, because SQLite uses an index only where it finds its words.
 const BY_STATE: &str = "state NOT IN ('pending', 'done')";
+/// So many sources are named.
+const NAMED_MAX: usize = 10;
 /// Counting ends here, so that nothing is read for long.
 const COUNTED_MAX: i64 = 100_000;
 
@@ -23,7 +27,43 @@ pub(super) fn waiting(examination: &Examination<'_>, findings: &mut Vec<Finding>
     }
     let (count, oldest) = waiting_long(examination, now)?;
     push(findings, Severity::Warning, "jobs_waiting", count, Some(("oldest_at", oldest)));
+    // Older stores know nothing of it.
+    if has_streaks(connection)? {
+        for (code, since, which) in [
+            ("sources_paused", "paused_at", "k.paused_at IS NOT NULL".to_owned()),
+            ("sources_failing", "since", format!("k.count >= {STREAK_WORTH_A_WARNING}")),
+        ] {
+            findings.extend(sources(connection, code, since, &which)?);
+        }
+    }
     Ok(())
+}
+
+fn has_streaks(connection: &rusqlite::Connection) -> rusqlite::Result<bool> {
+    let sql = "SELECT EXISTS (SELECT 1 FROM sqlite_schema WHERE name = 'source_streaks')";
+    connection.query_row(sql, [], |row| row.get(0))
+}
+
+/// Sources whose row of `source_streaks k` is so: how many, since when, and the first of them by name.
+fn sources(
+    connection: &rusqlite::Connection,
+    code: &'static str,
+    since: &str,
+    which: &str,
+) -> rusqlite::Result<Option<Finding>> {
+    let sql = format!(
+        "SELECT s.name, k.{since} FROM source_streaks k JOIN sources s ON s.source = k.source WHERE {which} ORDER BY s.name"
+    );
+    let mut select = connection.prepare(&sql)?;
+    let found: Vec<(String, i64)> =
+        select.query_map([], |row| Ok((row.get(0)?, row.get(1)?)))?.collect::<rusqlite::Result<_>>()?;
+    let Some(oldest) = found.iter().map(|(_, since)| *since).min() else { return Ok(None) };
+    let mut names = found.iter().take(NAMED_MAX).map(|(name, _)| name.as_str()).collect::<Vec<_>>().join(", ");
+    if found.len() > NAMED_MAX {
+        names.push_str(", …");
+    }
+    let finding = Finding::new(Severity::Warning, code).number("count", found.len() as i64);
+    Ok(Some(finding.number("oldest_at", oldest).text("sources", names)))
 }
 
 fn past_lease() -> String {
@@ -84,7 +124,8 @@ fn push(
 
 /// In a backup nobody is to work or decide: what waits there says nothing against it.
 pub(super) fn nobodys_in_a_backup(findings: &mut [Finding]) {
-    const CODES: [&str; 4] = ["jobs_past_lease", "jobs_held", "jobs_waiting", "conflicts_undecided"];
+    const CODES: [&str; 6] =
+        ["jobs_past_lease", "jobs_held", "jobs_waiting", "sources_paused", "sources_failing", "conflicts_undecided"];
     for finding in findings.iter_mut().filter(|finding| CODES.contains(&finding.code)) {
         finding.severity = Severity::Note;
     }

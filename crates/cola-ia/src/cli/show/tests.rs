@@ -28,6 +28,7 @@ fn job(event: i64, id: &str, state: JobState) -> JobSummary {
         time: None,
         received_at: Timestamp::from_micros(START),
         due_at: None,
+        lease_until: None,
     }
 }
 
@@ -55,7 +56,7 @@ fn full() -> EventHistory {
         fingerprint: Fingerprint::of("a"),
         changed_at: Some(Timestamp::from_micros(START + 5 * MINUTE)),
         worker: None,
-        lease_until: None,
+        result: None,
         revision: 2,
         revisions: vec![RevisionView {
             number: 1,
@@ -164,7 +165,7 @@ fn bare() -> EventHistory {
         fingerprint: Fingerprint::of("a"),
         changed_at: None,
         worker: None,
-        lease_until: None,
+        result: None,
         revision: 1,
         revisions: Vec::new(),
         duplicates: 0,
@@ -195,7 +196,7 @@ fn a_locale_changes_the_prose_of_a_story_and_not_its_words() {
 
 #[test]
 fn a_story_as_json_has_every_field() {
-    let json = as_json(&[full(), bare()]);
+    let json = as_json(&[full(), bare()], NOW);
     insta::assert_snapshot!("story-json", json);
     for line in json.lines() {
         let event: Event<'_> = serde_json::from_str(line).unwrap();
@@ -217,12 +218,12 @@ fn page() -> JobPage {
 #[test]
 fn jobs_are_listed_in_columns() {
     for language in Language::ALL {
-        let table = jobs::as_table(&Lang::only(language), &page(), false);
+        let table = jobs::as_table(&Lang::only(language), &page(), NOW, false);
         insta::assert_snapshot!(format!("jobs-{}", language.tag()), table);
     }
     let locale_only = Lang::new(Choice { prose: Language::English, words: Language::Spanish });
     let spanish = Lang::only(Language::Spanish);
-    assert_eq!(jobs::as_table(&locale_only, &page(), false), jobs::as_table(&spanish, &page(), false));
+    assert_eq!(jobs::as_table(&locale_only, &page(), NOW, false), jobs::as_table(&spanish, &page(), NOW, false));
 }
 
 #[test]
@@ -234,13 +235,13 @@ fn colour_changes_nothing_but_colour() {
         plain.extend(parts.map(|part| part.split_once('m').unwrap().1));
         plain
     };
-    assert_eq!(strip(jobs::as_table(&lang, &page(), true)), jobs::as_table(&lang, &page(), false));
+    assert_eq!(strip(jobs::as_table(&lang, &page(), NOW, true)), jobs::as_table(&lang, &page(), NOW, false));
     assert_eq!(strip(as_story(&lang, &[full()], NOW, true)), as_story(&lang, &[full()], NOW, false));
 }
 
 #[test]
 fn jobs_as_json_have_every_field() {
-    let json = jobs::as_json(&page());
+    let json = jobs::as_json(&page(), NOW);
     insta::assert_snapshot!("jobs-json", json);
     assert_eq!(json.lines().count(), 5);
 }
@@ -250,7 +251,7 @@ fn more_pages_and_no_jobs_are_said() {
     let english = Lang::only(Language::English);
     assert_eq!(jobs::next_page(&page()).in_prose(&english), "there are more: --after 3");
     let empty = JobPage { jobs: Vec::new(), next: None };
-    assert_eq!(jobs::as_table(&english, &empty, false), "");
+    assert_eq!(jobs::as_table(&english, &empty, NOW, false), "");
     let nothing = |source: Option<&str>, known| {
         let sources = source.map(|name| Source::new(name).unwrap()).into_iter().collect();
         let options = JobsOptions {

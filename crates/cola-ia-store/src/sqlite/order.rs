@@ -1,0 +1,117 @@
+//! What people order of jobs.
+
+use cola_ia_core::clock::Timestamp;
+use cola_ia_core::intake::EventNumber;
+use cola_ia_core::job::{Denied, JobState, Outcome};
+use cola_ia_core::store::{Ended, ErrorKind, LEASES_MAX, OpId, Order, OrderRefused, StoreError};
+use rusqlite::Connection;
+
+use super::job_row::{JobRow, Moves};
+use super::ops::{Call, digest};
+use super::row;
+use super::writer::Scope;
+
+/// See [`Store::order`](cola_ia_core::store::Store::order).
+pub(super) fn order(
+    scope: &Scope<'_>,
+    op: OpId,
+    order: Order,
+    jobs: &[EventNumber],
+) -> Result<Vec<Result<Ended, OrderRefused>>, StoreError> {
+    if jobs.len() > LEASES_MAX {
+        return Err(StoreError::new(ErrorKind::Invalid, "too_many_jobs").with("limit", LEASES_MAX));
+    }
+    let at = scope.clock.now();
+    let sqlite = |cause: rusqlite::Error| scope.error(&cause);
+    let events: Vec<u8> = jobs.iter().flat_map(|event| event.0.to_le_bytes()).collect();
+    let call = Call { op, verb: "order", request: digest(&[order.as_str().as_bytes(), &events]) };
+    if let Some(first) = call.first_answer(scope)? {
+        return first.rest().chunks_exact(ANSWER).map(unpacked).collect::<rusqlite::Result<_>>().map_err(sqlite);
+    }
+    let follow_each = || -> rusqlite::Result<Vec<_>> {
+        let mut moves = Moves::new(scope, at)?;
+        let answers = jobs.iter().map(|event| follow(scope, &mut moves, order, *event)).collect::<Result<_, _>>()?;
+        moves.count(None)?;
+        Ok(answers)
+    };
+    let answers = follow_each().map_err(sqlite)?;
+    let numbers: Vec<i64> = answers.iter().flat_map(packed).collect();
+    call.record(scope, at, &numbers)?;
+    Ok(answers)
+}
+
+fn follow(
+    scope: &Scope<'_>,
+    moves: &mut Moves<'_>,
+    order: Order,
+    event: EventNumber,
+) -> rusqlite::Result<Result<Ended, OrderRefused>> {
+    let Some(row) = JobRow::find(scope.connection, event.0)? else { return Ok(Err(OrderRefused::Missing)) };
+    let job = match order {
+        Order::Cancel => row.job.cancel(),
+        Order::Retry => row.job.retry(moves.at),
+        Order::Replay => row.job.replay(moves.at),
+    };
+    let job = match job {
+        Ok(job) => job,
+        Err(Denied::State(state)) => return Ok(Err(OrderRefused::State(state))),
+        Err(Denied::LeaseLost) => return Ok(Err(OrderRefused::State(row.job.state))),
+    };
+    if order != Order::Cancel && content_gone(scope.connection, event)? {
+        return Ok(Err(OrderRefused::ContentGone));
+    }
+    if job.run != row.job.run && effects_open(scope.connection, event.0)? {
+        return Ok(Err(OrderRefused::EffectsOpen));
+    }
+    // What it leaves behind is pruned in its turn.
+    scope
+        .connection
+        .prepare_cached("UPDATE events SET pruned_at = NULL WHERE seq = ?1 AND pruned_at IS NOT NULL")?
+        .execute([event.0])?;
+    moves.put(&row, job, Outcome::LeaseLost).map(Ok)
+}
+
+fn content_gone(connection: &Connection, event: EventNumber) -> rusqlite::Result<bool> {
+    connection
+        .prepare_cached(
+            "SELECT NOT EXISTS (SELECT 1 FROM events WHERE seq = ?1 AND text IS NOT NULL
+             UNION ALL SELECT 1 FROM revisions WHERE event = ?1 AND text IS NOT NULL)",
+        )?
+        .query_row([event.0], |row| row.get(0))
+}
+
+/// Whether the outcome of an effect of this event is open.
+pub(super) fn effects_open(connection: &Connection, event: i64) -> rusqlite::Result<bool> {
+    connection
+        .prepare_cached("SELECT 1 FROM effects WHERE event = ?1 AND state IN ('intended', 'unknown', 'held')")?
+        .exists([event])
+}
+
+/// Numbers of one answer as it is kept with its op: what kind, the state's place in [`JobState::ALL`], when due.
+const ANSWER: usize = 3;
+
+fn packed(answer: &Result<Ended, OrderRefused>) -> [i64; ANSWER] {
+    let place = |state: JobState| JobState::ALL.iter().position(|known| *known == state).unwrap_or_default() as i64;
+    match answer {
+        Ok(Ended { state, due_at: None }) => [0, place(*state), 0],
+        Ok(Ended { state, due_at: Some(due) }) => [1, place(*state), due.as_micros()],
+        Err(OrderRefused::State(state)) => [2, place(*state), 0],
+        Err(OrderRefused::Missing) => [3, 0, 0],
+        Err(OrderRefused::ContentGone) => [4, 0, 0],
+        Err(OrderRefused::EffectsOpen) => [5, 0, 0],
+    }
+}
+
+fn unpacked(numbers: &[i64]) -> rusqlite::Result<Result<Ended, OrderRefused>> {
+    let state =
+        *JobState::ALL.get(numbers[1] as usize).ok_or_else(|| row::unexpected("state", &numbers[1].to_string()))?;
+    Ok(match numbers[0] {
+        0 => Ok(Ended { state, due_at: None }),
+        1 => Ok(Ended { state, due_at: Some(Timestamp::from_micros(numbers[2])) }),
+        2 => Err(OrderRefused::State(state)),
+        3 => Err(OrderRefused::Missing),
+        4 => Err(OrderRefused::ContentGone),
+        5 => Err(OrderRefused::EffectsOpen),
+        other => return Err(row::unexpected("answer", &other.to_string())),
+    })
+}

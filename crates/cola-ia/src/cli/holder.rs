@@ -1,0 +1,144 @@
+//! Who records what is said of a lease, and how the answer is told: what `extend`, `complete`, `fail` and `release` share.
+
+use cola_ia_core::clock::Timestamp;
+use cola_ia_core::job::{Ending, JobState, LeaseToken, RetryPolicy};
+use cola_ia_core::store::{End, Ended, LeaseLost, Report, Store as _};
+use cola_ia_store::sqlite::SqliteStore;
+use cola_ia_wire::LeaseAnswer;
+use pollster::block_on;
+
+use super::add::push_json;
+use super::{Exit, Problem, Session, print};
+use crate::config::Settings;
+use crate::lang::Message;
+use crate::store;
+use crate::worker::inside::{Inside, LEASE_VAR};
+
+/// Who records what is said of leases.
+pub(super) enum Holder {
+    /// The store that the settings name.
+    Store(Box<SqliteStore>, RetryPolicy),
+    /// Inside of a job, the worker that runs it: it records what is said when the command has ended.
+    Worker(Inside),
+}
+
+impl Holder {
+    /// For these leases: the worker where this process is inside of the job of all of them, else the store.
+    ///
+    /// # Errors
+    /// As [`store::change`].
+    pub(super) fn of(session: &Session, settings: &Settings, leases: &[LeaseToken]) -> Result<Self, Problem> {
+        let inside = Inside::of(&session.environment, None);
+        match inside.filter(|inside| leases.iter().all(|lease| *lease == inside.lease())) {
+            Some(inside) => Ok(Self::Worker(inside)),
+            None => Ok(Self::Store(Box::new(store::change(session, settings)?), settings.retry)),
+        }
+    }
+
+    /// As [`Store::extend`](cola_ia_core::store::Store::extend). A worker extends by as much as its own leases last where
+    /// nobody says how much.
+    ///
+    /// # Errors
+    /// The store's.
+    pub(super) fn extend(
+        &self,
+        leases: &[LeaseToken],
+        settings: &Settings,
+    ) -> Result<Vec<Result<Timestamp, LeaseLost>>, Problem> {
+        match self {
+            Self::Store(store, _) => {
+                block_on(store.extend(leases.to_vec(), settings.lease)).map_err(|error| Problem::from_store(&error))
+            }
+            Self::Worker(inside) => {
+                let length = (!settings.is_default("lease")).then_some(settings.lease);
+                leases.iter().map(|_| inside.extend(length)).collect()
+            }
+        }
+    }
+
+    /// As [`Store::end`](cola_ia_core::store::Store::end), of one lease. `None`: a worker keeps it until the command has
+    /// ended.
+    ///
+    /// # Errors
+    /// The store's.
+    pub(super) fn end(&self, end: End) -> Result<Result<Option<Ended>, LeaseLost>, Problem> {
+        match self {
+            Self::Store(store, policy) => {
+                let mut answers =
+                    block_on(store.end(vec![end].into(), *policy)).map_err(|error| Problem::from_store(&error))?;
+                // One for each lease that was named.
+                Ok(answers.pop().unwrap_or(Err(LeaseLost { superseded_by: None })).map(Some))
+            }
+            Self::Worker(inside) => Ok(inside.end(end.ending, &end.report)?.map(|()| None)),
+        }
+    }
+}
+
+/// The lease that was named, else the one that the environment carries.
+///
+/// # Errors
+/// There is none, or the environment's is none.
+pub(super) fn lease(session: &Session, named: Option<LeaseToken>) -> Result<LeaseToken, Problem> {
+    match (named, session.environment.var(LEASE_VAR)) {
+        (Some(lease), _) => Ok(lease),
+        (None, Some(text)) => LeaseToken::parse(&text).ok_or_else(|| {
+            let fault = Message::new("usage-not-a-lease").with("value", &text);
+            Problem::usage(Message::new("setting-value").with("place", LEASE_VAR).message("fault", fault))
+                .hint(Message::new("usage-lease-what"))
+        }),
+        (None, None) => Err(Problem::usage(Message::new("usage-lease-missing").with("variable", LEASE_VAR))
+            .hint(Message::new("usage-lease-what"))),
+    }
+}
+
+/// This text is no lease.
+pub(super) fn no_lease(text: &str) -> Problem {
+    Problem::usage(Message::new("usage-not-a-lease").with("value", text)).hint(Message::new("usage-lease-what"))
+}
+
+/// Ends a lease and tells what became of its job.
+///
+/// # Errors
+/// The lease is lost; the store's; that of stdout.
+pub(super) fn end(
+    session: &Session,
+    settings: &Settings,
+    (verb, json): (&'static str, bool),
+    named: Option<LeaseToken>,
+    (ending, report): (Ending, Report),
+) -> Result<Exit, Problem> {
+    let token = lease(session, named)?;
+    let answer = Holder::of(session, settings, &[token])?.end(End { token, ending, report })?;
+    if json {
+        let mut out = String::new();
+        push_json(&mut out, &LeaseAnswer::ended(verb, token, &answer));
+        print(&out)?;
+    }
+    match answer {
+        Ok(ended) => {
+            if let Some(message) = ended.and_then(|ended| put_off(ending, ended)) {
+                session.note(&message);
+            }
+            Ok(Exit::Done)
+        }
+        Err(lost) => Err(lost_lease(lost)),
+    }
+}
+
+/// What a person may want to know of a job that did not end well.
+fn put_off(ending: Ending, ended: Ended) -> Option<Message> {
+    match (ending, ended.state, ended.due_at) {
+        (Ending::Done | Ending::Released, ..) => None,
+        (_, JobState::Failed, _) => Some(Message::new("lease-for-good")),
+        (_, _, due) => due.map(|due| Message::new("lease-again").with("due", due)),
+    }
+}
+
+/// The lease is not the caller's any more.
+pub(super) fn lost_lease(lost: LeaseLost) -> Problem {
+    let message = match lost.superseded_by {
+        Some(attempt) => Message::new("lease-superseded").with("attempt", attempt),
+        None => Message::new("lease-lost"),
+    };
+    Problem::new(Exit::LeaseLost, message).hint(Message::new("lease-lost-hint"))
+}

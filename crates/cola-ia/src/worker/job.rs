@@ -1,0 +1,276 @@
+//! One job, from its lease to the record of its end.
+
+use std::ffi::OsString;
+use std::io;
+use std::path::Path;
+use std::sync::{Arc, Mutex};
+use std::time::{Duration, Instant};
+
+use cola_ia_core::clock::{Clock as _, SystemClock};
+use cola_ia_core::effect::{JOB_EFFECT, effect_key};
+use cola_ia_core::event::EventType;
+use cola_ia_core::job::{Ending, LeaseToken};
+use cola_ia_core::store::{End, Ended, EventHistory, LeaseLost, Leased, Report, StoreError};
+use tokio::sync::OwnedSemaphorePermit;
+
+use super::Worker;
+use super::child::{self, Exit, NotStarted, Spec};
+use super::held::Grip;
+use super::inside::{LEASE_VAR, SOCKET_VAR};
+use super::keeper::started;
+use super::outage::{Backoff, can_pass};
+use super::result::{self, Fault, LeftResult};
+use super::socket::{JobLine, Socket};
+use super::stop::Stopping;
+use super::verdict::{Facts, Said, judge};
+use super::voice::Finished;
+use crate::cli::work::{StdinForm, not_started};
+use crate::lang::Message;
+use crate::print::id_on_a_line;
+
+/// A command that could not be started is not tried again sooner, whatever the settings say.
+const NOT_STARTED_LEAST: Duration = Duration::from_secs(10);
+
+/// What a run of the command left.
+struct Ran {
+    exit: Exit,
+    said: Option<Said>,
+    left: LeftResult,
+}
+
+/// Why there is none.
+enum NotRun {
+    Command(NotStarted),
+    /// What the command needs could not be made.
+    Place(io::Error),
+    Store(StoreError),
+}
+
+/// Runs the command for a job, when it is its turn, and tells the store how it ended. Its place is free again when the command
+/// has ended.
+pub(super) async fn work_on(
+    worker: Arc<Worker>,
+    leased: Leased,
+    turn: impl Future<Output = Option<OwnedSemaphorePermit>>,
+) {
+    let token = leased.token;
+    let grip = worker.held.take(token, leased.job.event, id_on_a_line(&leased.job.id).into_owned());
+    // Stopping may have begun since the claim.
+    worker.held.stop(worker.stopper.state());
+    let place = tokio::select! {
+        biased;
+        place = turn => place,
+        () = worker.stopper.reaches(Stopping::InOrder) => None,
+    };
+    let begun = Instant::now();
+    let ran = match place {
+        Some(_) => run(&worker, &leased, &grip).await,
+        None => Err(NotRun::Command(NotStarted::Stopped)),
+    };
+    let took = begun.elapsed();
+    match ran {
+        Ok(ran) => {
+            worker.can_start();
+            warn(&worker, &leased, &ran);
+            let facts = Facts {
+                exit: ran.exit,
+                said: ran.said,
+                left: ran.left,
+                now: SystemClock.now(),
+                policy: &worker.policy,
+            };
+            let was_stopped = facts.exit.cause == child::Cause::Stopped;
+            let (ending, report) = judge(facts);
+            // A command that was stopped because its lease is lost has nothing to report; the store knows.
+            if !(grip.is_lost() && was_stopped) {
+                finish(&worker, leased, ending, report, took, place).await;
+            }
+        }
+        // One that was lost before it was begun is not ours to give back.
+        Err(NotRun::Command(NotStarted::Stopped)) if grip.is_lost() => {}
+        Err(why) => give_back(&worker, leased, why, place).await,
+    }
+    worker.held.let_go(token);
+}
+
+async fn run(worker: &Worker, leased: &Leased, grip: &Grip) -> Result<Ran, NotRun> {
+    let (socket, result_path) = worker.folder.paths().map_err(NotRun::Place)?;
+    let line =
+        JobLine { store: Arc::clone(&worker.store), token: leased.token, lease: worker.lease, said: Mutex::default() };
+    let socket = Socket::open(socket, line).map_err(NotRun::Place)?;
+    let env = environment(worker, leased, socket.path(), &result_path).await.map_err(NotRun::Store)?;
+    let stdin = match worker.how.stdin {
+        StdinForm::Text => leased.text.clone(),
+        StdinForm::Json => as_json(worker, leased).await.map_err(NotRun::Store)?,
+    };
+    let spec = Spec {
+        program: worker.how.program.clone(),
+        args: worker.how.args.clone(),
+        env,
+        stdin,
+        time_limit: worker.time_limit,
+        grace: worker.grace,
+    };
+    let exit = child::run(spec, grip.stop.clone()).await.map_err(NotRun::Command);
+    let left = result::read(&result_path, SystemClock.now());
+    // What stays is removed with the folder.
+    let _ = std::fs::remove_file(&result_path);
+    Ok(Ran { exit: exit?, said: socket.close(), left })
+}
+
+/// What the command finds in its environment.
+async fn environment(
+    worker: &Worker,
+    leased: &Leased,
+    socket: &Path,
+    result: &Path,
+) -> Result<Vec<(String, OsString)>, StoreError> {
+    let namespace = worker.namespace().await?;
+    let job = &leased.job;
+    let key = effect_key(&namespace, &job.source, &job.id, job.run, JOB_EFFECT);
+    let event_type = job.event_type.as_ref().map(EventType::as_str).unwrap_or_default();
+    let texts = [
+        ("COLA_IA_ID", job.id.clone()),
+        ("COLA_IA_SOURCE", job.source.as_str().to_owned()),
+        ("COLA_IA_TYPE", event_type.to_owned()),
+        ("COLA_IA_JOB", job.event.0.to_string()),
+        ("COLA_IA_RUN", job.run.to_string()),
+        ("COLA_IA_ATTEMPT", leased.attempt.to_string()),
+        (LEASE_VAR, leased.token.to_string()),
+        ("COLA_IA_KEY", key),
+    ];
+    let texts = texts.into_iter().map(|(name, value)| (name, OsString::from(value)));
+    let paths = [(SOCKET_VAR, socket.into()), ("COLA_IA_RESULT", result.into())];
+    Ok(texts.chain(paths).map(|(name, value)| (name.to_owned(), value)).collect())
+}
+
+/// The whole job as one line, as `claim --json` prints it.
+async fn as_json(worker: &Worker, leased: &Leased) -> Result<String, StoreError> {
+    let found = worker.store.find_events(Some(leased.job.source.clone()), leased.job.id.clone()).await?;
+    let effects = found.into_iter().next().map(|event: EventHistory| event.effects).unwrap_or_default();
+    let line = cola_ia_wire::Lease::new(leased, &effects);
+    // Texts, numbers and lists always have a JSON form.
+    Ok(serde_json::to_string(&line).unwrap_or_default() + "\n")
+}
+
+/// What is odd about a run and changes nothing.
+fn warn(worker: &Worker, leased: &Leased, ran: &Ran) {
+    let about = |key: &'static str| Message::new(key).with("id", id_on_a_line(&leased.job.id));
+    if ran.exit.escaped {
+        worker.voice.warn(about("work-escaped"));
+    }
+    if let Some(fault) = &ran.left.fault {
+        worker.voice.warn(match fault {
+            Fault::NotAnObject(_) => about("work-result-no-object"),
+            Fault::TooLong => about("work-result-too-long"),
+            Fault::Unreadable(cause) => about("work-result-unreadable").cause("cause", cause),
+            Fault::Field(name) => about("work-result-field").with("field", name),
+        });
+    }
+}
+
+/// Tells the store how the command ended, and people what the store says.
+async fn finish(
+    worker: &Worker,
+    leased: Leased,
+    ending: Ending,
+    report: Report,
+    took: Duration,
+    place: Option<OwnedSemaphorePermit>,
+) {
+    let end = End { token: leased.token, ending, report };
+    let (answer, end) = record(worker, end, place).await;
+    let Some(answer) = answer else { return };
+    if ending == Ending::Released && answer.is_ok() && worker.stopper.state() != Stopping::No {
+        worker.count_released();
+        return;
+    }
+    let Leased { job, attempt, .. } = leased;
+    let outcome = ending.outcome();
+    worker.voice.finished(Finished { job, attempt, outcome, answer, report: end.report, took }).await;
+}
+
+/// A job whose command was not run goes back; that costs no attempt.
+async fn give_back(worker: &Worker, leased: Leased, why: NotRun, place: Option<OwnedSemaphorePermit>) {
+    let wait = worker.policy.first_wait.max(NOT_STARTED_LEAST);
+    let later = Ending::Later { not_before: SystemClock.now().after(wait) };
+    let (ending, error) = match why {
+        NotRun::Command(NotStarted::Stopped) => (Ending::Released, None),
+        NotRun::Command(why) => match not_started(&worker.how.program, &why) {
+            // It is the same for every job.
+            Err(problem) => {
+                worker.stopper.because(problem);
+                (Ending::Released, None)
+            }
+            Ok(cause) => (later, Some(cause)),
+        },
+        NotRun::Place(cause) => (later, Some((Message::new("work-cause").caused_by(&cause), cause.to_string()))),
+        NotRun::Store(error) if can_pass(&error) => {
+            worker.outage.failed(&error);
+            (Ending::Released, None)
+        }
+        NotRun::Store(error) => {
+            worker.stopper.because(crate::cli::Problem::from_store(&error));
+            (Ending::Released, None)
+        }
+    };
+    let mut report = Report::default();
+    if let Some((message, text)) = error {
+        worker.cannot_start(&leased.job.id, &text, message);
+        report.error_class = Some("not_started".to_owned());
+        report.error = Some(text);
+    }
+    if let (Some(Ok(_)), _) = record(worker, End { token: leased.token, ending, report }, place).await {
+        worker.count_released();
+    }
+}
+
+/// Records an end, however long that takes: it is kept until the store takes it, or says that the lease is lost. `None`: the
+/// store will never take it, or there is no time left to ask.
+pub(super) async fn record(
+    worker: &Worker,
+    end: End,
+    place: Option<OwnedSemaphorePermit>,
+) -> (Option<Result<Ended, LeaseLost>>, End) {
+    let token: LeaseToken = end.token;
+    let ends = Arc::new(vec![end]);
+    let mut place = place;
+    let mut backoff = Backoff::default();
+    let answer = loop {
+        let (mut call, first) = {
+            let order = worker.order.lock().await;
+            worker.held.set_ending(token, true);
+            let mut call = worker.store.end(Arc::clone(&ends), worker.policy);
+            let first = started(&mut call).await;
+            drop(order);
+            (call, first)
+        };
+        // Whoever claims the place stands behind the end and shares its commit.
+        drop(place.take());
+        let answers = match first {
+            Some(answers) => answers,
+            None => call.as_mut().await,
+        };
+        drop(call);
+        match answers {
+            Ok(mut answers) => {
+                worker.outage.is_over();
+                break answers.pop();
+            }
+            Err(error) if can_pass(&error) => {
+                worker.held.set_ending(token, false);
+                if worker.stopper.state() == Stopping::Now {
+                    break None;
+                }
+                worker.outage.failed(&error);
+                backoff.wait(&worker.stopper).await;
+            }
+            Err(error) => {
+                worker.stopper.because(crate::cli::Problem::from_store(&error));
+                break None;
+            }
+        }
+    };
+    let end = Arc::try_unwrap(ends).map_or_else(|shared| shared[0].clone(), |mut ends| ends.swap_remove(0));
+    (answer, end)
+}

@@ -1,0 +1,202 @@
+//! The socket on which a job's command speaks of its own job, without an address of the store and without a token.
+//!
+//! `extend` goes to the store at once. `complete`, `fail` and `release` are kept and recorded when the command has ended,
+//! together with its exit code and its output; the first of them counts.
+
+use std::borrow::Cow;
+use std::fs::{self, Permissions};
+use std::io;
+use std::os::unix::fs::PermissionsExt as _;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use cola_ia_core::clock::Timestamp;
+use cola_ia_core::job::{Ending, LeaseToken, Setback};
+use cola_ia_core::store::{LeaseLost, Report, Store};
+use cola_ia_wire::{InsideAnswer, InsideRequest, VERSION};
+use tokio::io::{AsyncBufReadExt as _, AsyncReadExt as _, AsyncWriteExt as _, BufReader};
+use tokio::net::{UnixListener, UnixStream};
+use tokio::task::{JoinHandle, JoinSet};
+
+use super::verdict::Said;
+
+/// Longest request: the longest result, escaped as JSON, and room for everything else.
+const REQUEST_MAX_BYTES: u64 = 512 * 1024;
+/// Connections of one job at a time; more wait.
+const CONNECTIONS_MAX: usize = 16;
+
+/// The socket of one job. Dropping it closes it and removes it.
+#[derive(Debug)]
+pub(super) struct Socket {
+    path: PathBuf,
+    job: Arc<JobLine>,
+    accepting: JoinHandle<()>,
+}
+
+/// What the socket serves.
+pub(super) struct JobLine {
+    pub(super) store: Arc<dyn Store>,
+    pub(super) token: LeaseToken,
+    /// How long `extend` extends where it does not say.
+    pub(super) lease: Duration,
+    pub(super) said: Mutex<Option<Said>>,
+}
+
+impl std::fmt::Debug for JobLine {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("JobLine").field("token", &self.token).finish_non_exhaustive()
+    }
+}
+
+impl Socket {
+    /// Listens at `path`, mode 0600, from now on.
+    pub(super) fn open(path: PathBuf, job: JobLine) -> io::Result<Self> {
+        let listener = UnixListener::bind(&path)?;
+        let job = Arc::new(job);
+        let accepting = tokio::spawn(accept(listener, Arc::clone(&job)));
+        let socket = Self { path, job, accepting };
+        // Until then the folder keeps others out.
+        fs::set_permissions(&socket.path, Permissions::from_mode(0o600))?;
+        Ok(socket)
+    }
+
+    pub(super) fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// What was said. From then on nothing is heard.
+    pub(super) fn close(self) -> Option<Said> {
+        self.job.said.lock().unwrap_or_else(PoisonError::into_inner).take()
+    }
+}
+
+impl Drop for Socket {
+    fn drop(&mut self) {
+        self.accepting.abort();
+        // What stays is removed with the folder.
+        let _ = fs::remove_file(&self.path);
+    }
+}
+
+async fn accept(listener: UnixListener, job: Arc<JobLine>) {
+    // With this task its connections end.
+    let mut connections = JoinSet::new();
+    loop {
+        if connections.len() >= CONNECTIONS_MAX {
+            connections.join_next().await;
+        }
+        tokio::select! {
+            accepted = listener.accept() => match accepted {
+                Ok((stream, _)) => {
+                    let job = Arc::clone(&job);
+                    connections.spawn(async move { job.serve(stream).await });
+                }
+                // No descriptor is free: one will be.
+                Err(_) => tokio::time::sleep(Duration::from_millis(50)).await,
+            },
+            Some(_) = connections.join_next() => {}
+        }
+    }
+}
+
+impl JobLine {
+    async fn serve(&self, stream: UnixStream) {
+        let (reading, mut writing) = stream.into_split();
+        let mut lines = BufReader::new(reading);
+        loop {
+            let mut line = Vec::new();
+            match (&mut lines).take(REQUEST_MAX_BYTES).read_until(b'\n', &mut line).await {
+                Ok(0) | Err(_) => return,
+                Ok(_) => {}
+            }
+            let is_whole = line.ends_with(b"\n");
+            let answer = if is_whole { self.answer(&line).await } else { invalid("request_too_long") };
+            let Ok(mut text) = serde_json::to_vec(&answer) else { return };
+            text.push(b'\n');
+            if writing.write_all(&text).await.is_err() || !is_whole {
+                return;
+            }
+        }
+    }
+
+    async fn answer(&self, line: &[u8]) -> InsideAnswer<'static> {
+        let Ok(request) = serde_json::from_slice::<InsideRequest<'_>>(line) else { return invalid("request_syntax") };
+        if request.v != VERSION {
+            return invalid("request_version");
+        }
+        if request.verb == "extend" {
+            return self.extend(request.lease_ms.map_or(self.lease, Duration::from_millis)).await;
+        }
+        match said(&request) {
+            Ok(said) => self.keep(said),
+            Err(code) => invalid(code),
+        }
+    }
+
+    async fn extend(&self, length: Duration) -> InsideAnswer<'static> {
+        match self.store.extend(vec![self.token], length).await {
+            Ok(answers) => match answers.first() {
+                Some(Ok(until)) => InsideAnswer { lease_until: Some(until.to_rfc3339()), ..answer("ok") },
+                Some(Err(lost)) => lease_lost(*lost),
+                None => invalid("request_syntax"),
+            },
+            Err(error) => InsideAnswer { code: Some(Cow::Borrowed(error.code)), ..answer("unavailable") },
+        }
+    }
+
+    fn keep(&self, said: Said) -> InsideAnswer<'static> {
+        let mut kept = self.said.lock().unwrap_or_else(PoisonError::into_inner);
+        match &*kept {
+            // As from a store: the same word again is answered the same, another one comes too late.
+            Some(first) if first.ending.outcome() != said.ending.outcome() => {
+                lease_lost(LeaseLost { superseded_by: None })
+            }
+            Some(_) => answer("ok"),
+            None => {
+                *kept = Some(said);
+                answer("ok")
+            }
+        }
+    }
+}
+
+fn said(request: &InsideRequest<'_>) -> Result<Said, &'static str> {
+    let not_before = match &request.not_before {
+        Some(text) => Some(Timestamp::parse_rfc3339(text).ok_or("not_before_syntax")?),
+        None => None,
+    };
+    let setback = if request.permanent { Setback::Permanent } else { Setback::Error };
+    let ending = match (&*request.verb, not_before) {
+        ("complete", None) => Ending::Done,
+        ("fail", not_before) => Ending::Failed { setback, not_before },
+        ("release", Some(not_before)) => Ending::Later { not_before },
+        ("release", None) => Ending::Released,
+        _ => return Err("verb_unknown"),
+    };
+    let text = |text: &Option<Cow<'_, str>>| text.as_deref().map(str::to_owned);
+    let report = Report {
+        error_class: text(&request.error_class),
+        error: text(&request.error),
+        resource_id: text(&request.resource_id),
+        result: text(&request.result),
+        cost_micros: request.cost_micros,
+        tokens_in: request.tokens_in,
+        tokens_out: request.tokens_out,
+        model: text(&request.model),
+        ..Report::default()
+    };
+    Ok(Said { ending, report })
+}
+
+const fn answer(result: &'static str) -> InsideAnswer<'static> {
+    InsideAnswer { v: VERSION, result: Cow::Borrowed(result), lease_until: None, superseded_by: None, code: None }
+}
+
+fn invalid(code: &'static str) -> InsideAnswer<'static> {
+    InsideAnswer { code: Some(Cow::Borrowed(code)), ..answer("invalid") }
+}
+
+fn lease_lost(lost: LeaseLost) -> InsideAnswer<'static> {
+    InsideAnswer { superseded_by: lost.superseded_by, ..answer("lease_lost") }
+}

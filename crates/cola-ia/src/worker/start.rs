@@ -1,0 +1,126 @@
+//! Starting a command: what it inherits, and why it did not start.
+
+use std::ffi::{OsStr, OsString};
+use std::io::{self, BufRead as _, Read as _, Write as _};
+use std::os::fd::{AsFd, OwnedFd};
+use std::os::unix::ffi::{OsStrExt as _, OsStringExt as _};
+use std::os::unix::process::CommandExt as _;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use nix::errno::Errno;
+use nix::fcntl::{FcntlArg, OFlag, fcntl};
+use nix::sys::signal::{SigSet, SigmaskHow};
+use tokio::net::unix::pipe::{Receiver, Sender};
+
+use super::child::{NotStarted, Spec};
+use super::ended::keep_the_ended;
+use super::group::Leader;
+use super::pump::{Feed, Output, Pump};
+
+/// Variables of ours have this in front; of these a command inherits [`INHERITED`] only.
+const OURS: &[u8] = b"COLA_IA_";
+const INHERITED: &str = "COLA_IA_LANG";
+
+/// Starts it. Whatever can fail on our side is done before.
+pub(super) fn start(spec: Spec) -> Result<(Leader, Pump), NotStarted> {
+    keep_the_ended();
+    let mut command = command(&spec);
+    let pump = pipes(&mut command, spec.stdin.into_bytes()).map_err(NotStarted::Other)?;
+    let leader = spawn(&mut command).map_err(|error| why(error, &spec.program, &spec.env))?;
+    Ok((leader, pump))
+}
+
+fn command(spec: &Spec) -> Command {
+    let mut command = Command::new(&spec.program);
+    command.args(&spec.args).process_group(0);
+    for (name, _) in std::env::vars_os() {
+        if name.as_bytes().starts_with(OURS) && name != INHERITED {
+            command.env_remove(name);
+        }
+    }
+    command.envs(spec.env.iter().map(|(name, value)| (name, value)));
+    command
+}
+
+/// Gives `command` a pipe for each of its descriptors. As much of `text` as a pipe takes is in it already: most commands need no more.
+fn pipes(command: &mut Command, text: Vec<u8>) -> io::Result<Pump> {
+    let (theirs, mut ours) = io::pipe()?;
+    command.stdin(theirs);
+    nonblocking(&ours)?;
+    let mut taken = 0;
+    while taken < text.len() {
+        match ours.write(&text[taken..]) {
+            Ok(bytes) => taken += bytes,
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) if error.kind() == io::ErrorKind::WouldBlock => break,
+            Err(error) => return Err(error),
+        }
+    }
+    let feed = if taken == text.len() {
+        Feed::done()
+    } else {
+        Feed::rest(Sender::from_owned_fd(OwnedFd::from(ours))?, text, taken)
+    };
+    let (ours, theirs) = io::pipe()?;
+    command.stdout(theirs);
+    let stdout = Output::new(Receiver::from_owned_fd(OwnedFd::from(ours))?);
+    let (ours, theirs) = io::pipe()?;
+    command.stderr(theirs);
+    let stderr = Output::new(Receiver::from_owned_fd(OwnedFd::from(ours))?);
+    Ok(Pump { feed, stdout, stderr })
+}
+
+fn nonblocking(pipe: impl AsFd) -> io::Result<()> {
+    let flags = OFlag::from_bits_retain(fcntl(pipe.as_fd(), FcntlArg::F_GETFL)?);
+    fcntl(pipe.as_fd(), FcntlArg::F_SETFL(flags | OFlag::O_NONBLOCK))?;
+    Ok(())
+}
+
+/// Descriptors of ours are closed in the child, also those that we inherited or that a library opened without care. No signal is blocked in it;
+/// the standard library gives it back the signal of a broken pipe.
+fn spawn(command: &mut Command) -> io::Result<Leader> {
+    close_fds::set_fds_cloexec_threadsafe(3, &[]);
+    let mask = SigSet::empty().thread_swap_mask(SigmaskHow::SIG_SETMASK)?;
+    let leader = Leader::start(|| command.spawn());
+    mask.thread_set_mask()?;
+    leader
+}
+
+fn why(error: io::Error, program: &OsStr, env: &[(String, OsString)]) -> NotStarted {
+    match error.raw_os_error().map(Errno::from_raw) {
+        Some(Errno::ENOENT) => match find(program, env) {
+            Some(file) => NotStarted::NoInterpreter(interpreter(&file)),
+            None => NotStarted::NotFound,
+        },
+        // A folder of `PATH` that may not be looked into answers as a file that may not be executed does.
+        Some(Errno::EACCES | Errno::EPERM) if find(program, env).is_some() || program.as_bytes().contains(&b'/') => {
+            NotStarted::Denied
+        }
+        Some(Errno::EACCES | Errno::ENOTDIR) => NotStarted::NotFound,
+        Some(Errno::ENOEXEC) => NotStarted::NoFormat,
+        Some(Errno::E2BIG) => NotStarted::TooLong,
+        _ => NotStarted::Other(error),
+    }
+}
+
+/// The file that a name means, executable or not.
+fn find(program: &OsStr, env: &[(String, OsString)]) -> Option<PathBuf> {
+    if program.as_bytes().contains(&b'/') {
+        return Path::new(program).exists().then(|| program.into());
+    }
+    let given = env.iter().rev().find(|(name, _)| name == "PATH").map(|(_, value)| value.clone());
+    let path = given.or_else(|| std::env::var_os("PATH")).unwrap_or_else(|| "/bin:/usr/bin".into());
+    std::env::split_paths(&path).map(|folder| folder.join(program)).find(|file| file.is_file())
+}
+
+/// What the first line of a script names, as it is: a carriage return at its end is part of the name.
+fn interpreter(script: &Path) -> Option<PathBuf> {
+    const LINE_MAX_BYTES: u64 = 4096;
+    let mut line = Vec::new();
+    let file = std::fs::File::open(script).ok()?;
+    io::BufReader::new(file.take(LINE_MAX_BYTES)).read_until(b'\n', &mut line).ok()?;
+    let name = line.strip_prefix(b"#!")?;
+    let name = name.split(|byte| matches!(byte, b' ' | b'\t' | b'\n')).find(|word| !word.is_empty())?;
+    Some(OsString::from_vec(name.to_vec()).into())
+}

@@ -1,0 +1,228 @@
+//! From how a command ended to what is said of its job.
+
+use std::time::Duration;
+
+use cola_ia_core::clock::Timestamp;
+use cola_ia_core::job::{Ending, RetryPolicy, Setback};
+use cola_ia_core::store::Report;
+use nix::sys::signal::Signal;
+
+use super::child::{Cause, Exit};
+use super::result::{Fault, LeftResult};
+
+/// The exit codes that mean something: `EX_TEMPFAIL` and `EX_DATAERR` of sysexits.h.
+const LATER: i32 = 75;
+const PERMANENT: i32 = 65;
+/// "Again later" is later, whatever the settings say.
+const LATER_LEAST: Duration = Duration::from_secs(1);
+
+/// What a command said of its job while it ran, through its socket.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Said {
+    pub(super) ending: Ending,
+    pub(super) report: Report,
+}
+
+/// What is known when a command has ended.
+pub(super) struct Facts<'a> {
+    pub(super) exit: Exit,
+    pub(super) said: Option<Said>,
+    pub(super) left: LeftResult,
+    pub(super) now: Timestamp,
+    pub(super) policy: &'a RetryPolicy,
+}
+
+/// What is told to the store. What the command said decides; else the exit code does, also where the worker asked it to end:
+/// 0, 65 and 75 are the command's own words. Where its time was over it is `timed_out` whatever its exit code is.
+pub(super) fn judge(facts: Facts<'_>) -> (Ending, Report) {
+    let Facts { exit, said, left: LeftResult { file, retry_after, fault }, now, policy } = facts;
+    let error = file.error.clone().or_else(|| fault_text(fault.as_ref())).or_else(|| last_line(&exit.stderr));
+    let mut report = Report {
+        exit_code: exit.code,
+        signal: exit.signal,
+        error_class: None,
+        error: None,
+        resource_id: file.resource_id,
+        result: file.rest,
+        cost_micros: file.cost_micros,
+        tokens_in: file.tokens_in,
+        tokens_out: file.tokens_out,
+        model: file.model,
+        stdout: exit.stdout,
+        stderr: exit.stderr,
+    };
+    if let Some(said) = said {
+        merge(&mut report, said.report);
+        if said.ending != Ending::Done {
+            report.error_class = report.error_class.or(file.error_class);
+            report.error = report.error.or(error);
+        }
+        return (said.ending, report);
+    }
+    let first_wait = policy.first_wait.max(LATER_LEAST);
+    let failed = |setback| Ending::Failed { setback, not_before: retry_after };
+    let ending = match (exit.cause, exit.code) {
+        (Cause::TimedOut, _) => failed(Setback::TimedOut),
+        (_, Some(0)) => Ending::Done,
+        (_, Some(LATER)) => Ending::Later { not_before: retry_after.unwrap_or_else(|| now.after(first_wait)) },
+        (_, Some(PERMANENT)) => failed(Setback::Permanent),
+        (Cause::Stopped, _) => Ending::Released,
+        (Cause::Itself, _) => failed(Setback::Error),
+    };
+    match ending {
+        Ending::Done => report.error = fault_text(fault.as_ref()),
+        Ending::Released => {}
+        _ => {
+            let class = || class(exit.cause, exit.code, exit.signal);
+            report.error_class = Some(file.error_class.unwrap_or_else(class));
+            report.error = error;
+        }
+    }
+    (ending, report)
+}
+
+fn merge(report: &mut Report, said: Report) {
+    let Report { error_class, error, resource_id, result, cost_micros, tokens_in, tokens_out, model, .. } = said;
+    report.error_class = error_class;
+    report.error = error;
+    report.resource_id = resource_id.or(report.resource_id.take());
+    report.result = result.or(report.result.take());
+    report.cost_micros = cost_micros.or(report.cost_micros);
+    report.tokens_in = tokens_in.or(report.tokens_in);
+    report.tokens_out = tokens_out.or(report.tokens_out);
+    report.model = model.or(report.model.take());
+}
+
+/// The class of an error of which nobody says more.
+fn class(cause: Cause, code: Option<i32>, signal: Option<i32>) -> String {
+    match (cause, code, signal) {
+        (Cause::TimedOut, ..) => "timed_out".to_owned(),
+        (_, Some(code), _) => format!("exit_{code}"),
+        (_, _, Some(number)) => match Signal::try_from(number) {
+            Ok(signal) => format!("signal_{}", signal.as_str()),
+            Err(_) => format!("signal_{number}"),
+        },
+        // Not even KILL has ended it.
+        (_, None, None) => "not_ended".to_owned(),
+    }
+}
+
+/// The last line of an output that says anything.
+pub(crate) fn last_line(output: &[u8]) -> Option<String> {
+    let line = output.split(|byte| *byte == b'\n').rev().find(|line| !line.trim_ascii().is_empty())?;
+    Some(String::from_utf8_lossy(line.trim_ascii()).into_owned())
+}
+
+/// A result file that cannot be used is kept as text.
+fn fault_text(fault: Option<&Fault>) -> Option<String> {
+    match fault? {
+        Fault::NotAnObject(text) => Some(format!("COLA_IA_RESULT is no JSON object: {text}")),
+        Fault::TooLong => Some("COLA_IA_RESULT is too long".to_owned()),
+        Fault::Unreadable(cause) => Some(format!("COLA_IA_RESULT cannot be read: {cause}")),
+        Fault::Field(_) => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::result_file::ResultFile;
+
+    const NOW: Timestamp = Timestamp::from_micros(0);
+
+    fn exit(cause: Cause, code: Option<i32>, signal: Option<i32>) -> Exit {
+        let stderr = b"first\nwhat went wrong\n\n".to_vec();
+        Exit { code, signal, cause, stdout: Vec::new(), stderr, escaped: false }
+    }
+
+    fn judged(exit: Exit, said: Option<Said>, left: LeftResult) -> (Ending, Report) {
+        judge(Facts { exit, said, left, now: NOW, policy: &RetryPolicy::default() })
+    }
+
+    const fn failed(setback: Setback) -> Ending {
+        Ending::Failed { setback, not_before: None }
+    }
+
+    #[test]
+    fn the_exit_code_decides() {
+        use Cause::{Itself, Stopped, TimedOut};
+        let in_ten = Ending::Later { not_before: NOW.after(Duration::from_secs(10)) };
+        let table = [
+            (Itself, Some(0), None, Ending::Done, None),
+            (Itself, Some(1), None, failed(Setback::Error), Some("exit_1")),
+            (Itself, Some(65), None, failed(Setback::Permanent), Some("exit_65")),
+            (Itself, Some(75), None, in_ten, Some("exit_75")),
+            (Itself, Some(255), None, failed(Setback::Error), Some("exit_255")),
+            (Itself, None, Some(9), failed(Setback::Error), Some("signal_SIGKILL")),
+            (Itself, None, Some(64), failed(Setback::Error), Some("signal_64")),
+            (TimedOut, None, Some(15), failed(Setback::TimedOut), Some("timed_out")),
+            (TimedOut, Some(0), None, failed(Setback::TimedOut), Some("timed_out")),
+            (TimedOut, None, None, failed(Setback::TimedOut), Some("timed_out")),
+            (Stopped, None, Some(15), Ending::Released, None),
+            (Stopped, Some(143), None, Ending::Released, None),
+            (Stopped, Some(0), None, Ending::Done, None),
+            (Stopped, Some(65), None, failed(Setback::Permanent), Some("exit_65")),
+            (Stopped, Some(75), None, in_ten, Some("exit_75")),
+        ];
+        for (cause, code, signal, ending, class) in table {
+            let (judged, report) = judged(exit(cause, code, signal), None, LeftResult::default());
+            assert_eq!((judged, report.error_class.as_deref()), (ending, class), "{cause:?} {code:?} {signal:?}");
+            assert_eq!((report.exit_code, report.signal), (code, signal));
+            assert_eq!(report.error.as_deref(), class.map(|_| "what went wrong"));
+        }
+    }
+
+    #[test]
+    fn the_file_tells_more_of_what_the_code_says() {
+        let at = NOW.after(Duration::from_mins(5));
+        let file = ResultFile {
+            error_class: Some("busy".to_owned()),
+            error: Some("come back".to_owned()),
+            resource_id: Some("r".to_owned()),
+            ..ResultFile::default()
+        };
+        let file = LeftResult { file, retry_after: Some(at), fault: None };
+        let (ending, report) = judged(exit(Cause::Itself, Some(75), None), None, file.clone());
+        assert_eq!(ending, Ending::Later { not_before: at });
+        assert_eq!((report.error_class.as_deref(), report.error.as_deref()), (Some("busy"), Some("come back")));
+        let (ending, _) = judged(exit(Cause::Itself, Some(1), None), None, file.clone());
+        assert_eq!(ending, Ending::Failed { setback: Setback::Error, not_before: Some(at) });
+        let (ending, report) = judged(exit(Cause::Itself, Some(0), None), None, file);
+        assert_eq!((ending, report.error_class, report.error), (Ending::Done, None, None));
+        assert_eq!(report.resource_id.as_deref(), Some("r"));
+    }
+
+    #[test]
+    fn what_was_said_decides_over_the_exit_code() {
+        let said = |ending| {
+            let report = Report { resource_id: Some("said".to_owned()), ..Report::default() };
+            Some(Said { ending, report })
+        };
+        let file = ResultFile { resource_id: Some("file".to_owned()), cost_micros: Some(7), ..ResultFile::default() };
+        let file = LeftResult { file, ..LeftResult::default() };
+        for cause in [Cause::Itself, Cause::Stopped, Cause::TimedOut] {
+            let (ending, report) = judged(exit(cause, Some(3), None), said(Ending::Done), file.clone());
+            assert_eq!((ending, report.exit_code, report.error), (Ending::Done, Some(3), None));
+            assert_eq!((report.resource_id.as_deref(), report.cost_micros), (Some("said"), Some(7)));
+        }
+        let (ending, report) = judged(exit(Cause::Itself, Some(0), None), said(Ending::Released), file);
+        assert_eq!((ending, report.error.as_deref()), (Ending::Released, Some("what went wrong")));
+    }
+
+    #[test]
+    fn a_file_that_is_no_object_changes_nothing_but_the_error() {
+        let file = || LeftResult { fault: Some(Fault::NotAnObject("oops".to_owned())), ..LeftResult::default() };
+        let (ending, report) = judged(exit(Cause::Itself, Some(0), None), None, file());
+        assert_eq!((ending, report.error.as_deref()), (Ending::Done, Some("COLA_IA_RESULT is no JSON object: oops")));
+        let (ending, _) = judged(exit(Cause::Itself, Some(1), None), None, file());
+        assert_eq!(ending, failed(Setback::Error));
+    }
+
+    #[test]
+    fn the_last_line_is_the_last_that_says_anything() {
+        for (output, line) in [("", None), (" \n\r\n", None), ("a", Some("a")), ("a\nb \r\n\n", Some("b"))] {
+            assert_eq!(last_line(output.as_bytes()).as_deref(), line, "{output:?}");
+        }
+        assert_eq!(last_line(b"\xff!").as_deref(), Some("\u{fffd}!"));
+    }
+}

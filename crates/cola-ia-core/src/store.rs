@@ -508,7 +508,7 @@ pub enum ErrorKind {
 ///
 /// It carries no prose: the code is stable and explained in `docs/ERRORS.md`, and who talks to people says it in their
 /// language with the facts.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub struct StoreError {
     /// What to do about it.
     pub kind: ErrorKind,

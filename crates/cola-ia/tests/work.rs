@@ -293,6 +293,23 @@ fn a_store_that_is_locked_for_longer_than_a_lease_costs_no_job_and_no_result() {
 }
 
 #[test]
+fn a_signal_ends_a_worker_that_waits_for_its_store() {
+    let place = place().with("COLA_IA_LOCK_WAIT", "60s");
+    add(&place, ["a".to_owned()]);
+    let locker = rusqlite::Connection::open(place.store()).unwrap();
+    locker
+        .execute_batch("PRAGMA locking_mode = EXCLUSIVE; BEGIN IMMEDIATE; UPDATE jobs SET run = run; COMMIT;")
+        .unwrap();
+    let begun = Instant::now();
+    let mut worker = Worker::start(&place, "worker", &["--drain"], "echo >> ran");
+    std::thread::sleep(Duration::from_millis(500));
+    signal(&worker.child, Signal::SIGTERM);
+    worker.ends();
+    assert!(begun.elapsed() < Duration::from_secs(20), "{:?}: {}", begun.elapsed(), worker.said());
+    assert!(!place.path("ran").exists());
+}
+
+#[test]
 fn a_full_disk_loses_no_result_and_repeats_no_command() {
     let place = Place::new().with("COLA_IA_LANG", "en");
     place.write("in.jsonl", "{\"id\":\"a\",\"texto\":\"x\"}\n{\"id\":\"b\",\"texto\":\"x\"}\n");

@@ -14,8 +14,8 @@ use rusqlite::Connection;
 use super::connection::{self, Quiet, Wait};
 use super::error;
 
-/// How long the first look waits for a lock.
-const OPEN_WAIT: Duration = Duration::from_secs(1);
+/// How long the first look waits for a lock: who asks has more to do.
+const OPEN_WAIT: Duration = Duration::from_millis(100);
 
 #[derive(Default)]
 pub(super) struct Changes(Mutex<Look>);

@@ -187,6 +187,8 @@ impl State {
         if let Err(failed) = self.commit_together(group) {
             match group {
                 [only] => only.fail(failed),
+                // The same lock would be waited for by each of them.
+                many if failed.code == "store_locked" => many.iter_mut().for_each(|call| call.fail(failed.clone())),
                 // Alone, each succeeds or learns its own reason.
                 many => many.iter_mut().for_each(|call| self.commit(std::slice::from_mut(call))),
             }

@@ -11,11 +11,13 @@ use cola_ia_core::store::{Claim, ClaimRequest, End, Leased, OpId, Report};
 use tokio::sync::OwnedSemaphorePermit;
 
 use super::Worker;
+use super::held::Grip;
 use super::job::{record, work_on};
 use super::keeper::started;
 use super::outage::{Backoff, can_pass};
 use super::stop::Stopping;
 use crate::cli::Problem;
+use crate::print::id_on_a_line;
 
 /// How often an idle worker looks whether anybody has committed something.
 const LOOK_EVERY: Duration = Duration::from_millis(20);
@@ -43,7 +45,7 @@ pub(crate) struct Left {
 pub(super) async fn claim_until_the_end(worker: &Arc<Worker>) -> Left {
     let mut op = OpId::new(&SystemClock, &SystemEntropy);
     let mut backoff = Backoff::default();
-    let mut found_nothing = false;
+    let (mut found_nothing, mut repeated) = (false, false);
     while let Some(places) = free_places(worker).await {
         // Both before the claim, so that nothing that comes after it is missed. While there is work, nobody is going to wait,
         // and the claim is to come right behind the end of the job whose place it fills.
@@ -56,6 +58,8 @@ pub(super) async fn claim_until_the_end(worker: &Arc<Worker>) -> Left {
             source: worker.how.source.clone(),
         };
         match worker.store.claim(op, request).await {
+            // What a claim gave that was not heard has ended meanwhile; that says nothing of what is due now.
+            Ok(claim) if claim.leases.is_empty() && repeated => drop(places),
             Ok(claim) if claim.leases.is_empty() => {
                 drop(places);
                 worker.outage.is_over();
@@ -84,10 +88,12 @@ pub(super) async fn claim_until_the_end(worker: &Arc<Worker>) -> Left {
                     () = backoff.wait(&worker.stopper) => {}
                     () = worker.stopper.reaches(Stopping::InOrder) => {}
                 }
+                repeated = true;
                 continue;
             }
             Err(error) => worker.stopper.because(Problem::from_store(&error)),
         }
+        repeated = false;
         op = OpId::new(&SystemClock, &SystemEntropy);
     }
     Left::default()
@@ -138,15 +144,28 @@ async fn begin(worker: &Arc<Worker>, claim: Claim, mut places: OwnedSemaphorePer
     if worker.stopper.state() != Stopping::No {
         back.append(&mut alone);
     }
+    // Until they are on record they are held, and have heartbeats: that may take longer than a lease.
+    let waiting: Vec<&Leased> = back.iter().chain(&alone).collect();
+    let grips = waiting.iter().map(|leased| hold(worker, leased)).collect::<Vec<_>>();
     // On record before it begins.
-    for leased in back {
+    for leased in &back {
         let end = End { token: leased.token, ending: Ending::Released, report: Report::default() };
         if let (Some(Ok(_)), _) = record(worker, end, None).await
             && worker.stopper.state() != Stopping::No
         {
             worker.count_released();
         }
+        worker.held.let_go(leased.token);
     }
+    // Its task takes it over.
+    alone.retain(|leased| {
+        let is_lost = worker.held.is_lost(leased.token);
+        if is_lost {
+            worker.held.let_go(leased.token);
+        }
+        !is_lost
+    });
+    drop(grips);
     for leased in alone {
         // Every place there is: whoever asks next stands behind.
         let all = Arc::clone(&worker.places).acquire_many_owned(worker.how.jobs);
@@ -166,6 +185,10 @@ async fn begin(worker: &Arc<Worker>, claim: Claim, mut places: OwnedSemaphorePer
         }
     }
     drop(places);
+}
+
+fn hold(worker: &Worker, leased: &Leased) -> Grip {
+    worker.held.take(leased.token, leased.job.event, id_on_a_line(&leased.job.id).into_owned())
 }
 
 fn spawn(

@@ -54,6 +54,11 @@ impl Held {
         grip
     }
 
+    /// Whether the store has said that this lease is lost.
+    pub(super) fn is_lost(&self, token: LeaseToken) -> bool {
+        self.all().get(&token).is_some_and(|hold| hold.lost.load(Ordering::SeqCst))
+    }
+
     pub(super) fn let_go(&self, token: LeaseToken) {
         self.all().remove(&token);
     }

@@ -155,11 +155,14 @@ pub fn run(session: &Session, options: &WorkOptions, settings: &Settings) -> Res
         opened: AtomicBool::new(false),
     });
     let store_options = Options { patience: Arc::clone(&patience) as _, ..crate::store::options(settings) };
-    let opened = SqliteStore::open(&settings.db, &store_options);
+    // Beside the runtime's thread, which hears signals meanwhile: a lock may be waited for.
+    let path = settings.db.clone();
+    let opening = runtime.spawn_blocking(move || SqliteStore::open(&path, &store_options));
+    let opened = runtime.block_on(opening).unwrap_or_else(|failed| std::panic::resume_unwind(failed.into_panic()));
     let (store, opened) = match opened {
         Ok(opened) => opened,
         Err(error) => {
-            speaker.finish();
+            speaker.finish(false);
             return Err(Problem::from_store(&error));
         }
     };
@@ -197,7 +200,7 @@ pub fn run(session: &Session, options: &WorkOptions, settings: &Settings) -> Res
     let left = runtime.block_on(working).unwrap_or_else(|failed| std::panic::resume_unwind(failed.into_panic()));
     // Ends what a second signal did not wait for: commands that are let go of are killed.
     runtime.shutdown_timeout(Duration::from_millis(500));
-    let mut tally = speaker.finish();
+    let mut tally = speaker.finish(worker.stopper.state() == Stopping::Now);
     tally.released = worker.released.load(Ordering::Relaxed);
     let (reason, interrupted) = (worker.stopper.reason(), worker.stopper.is_interrupted());
     // The last user of the store moves its log into the file: part of the work.

@@ -71,6 +71,9 @@ impl Voice {
     }
 }
 
+/// After a second signal, so long is waited for what is still to be said.
+const LAST_WORDS: Duration = Duration::from_secs(1);
+
 /// The thread that says it.
 pub(super) struct Speaker {
     thread: JoinHandle<Tally>,
@@ -91,9 +94,20 @@ impl Speaker {
         Ok((Self { thread, words: words.clone(), has_bar }, Voice(words)))
     }
 
-    /// Says what waits, and takes the bar away.
-    pub(super) fn finish(self) -> Tally {
-        let _ = self.words.blocking_send(Word::End);
+    /// Says what waits, and takes the bar away. `at_once`: what nobody reads is not waited for.
+    pub(super) fn finish(self, at_once: bool) -> Tally {
+        if at_once {
+            let _ = self.words.try_send(Word::End);
+            let last = Instant::now() + LAST_WORDS;
+            while !self.thread.is_finished() {
+                if Instant::now() >= last {
+                    return Tally::default();
+                }
+                std::thread::sleep(LAST_WORDS / 20);
+            }
+        } else {
+            let _ = self.words.blocking_send(Word::End);
+        }
         self.thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
     }
 }
@@ -156,7 +170,7 @@ impl Saying {
     fn gauge(&mut self, running: usize, waiting: Option<u64>) {
         let Some(bar) = &self.bar else { return };
         let rate = self.rate.a_second();
-        let left = waiting.filter(|_| rate > 0.0).map(|waiting| Duration::from_secs_f64(waiting as f64 / rate));
+        let left = waiting.and_then(|waiting| time_left(waiting, rate));
         bar.set_message(self.tally.progress(running, rate, left).in_prose(&self.session.lang));
     }
 
@@ -167,6 +181,11 @@ impl Saying {
             None => write(&self.session),
         }
     }
+}
+
+/// `None` where nothing ends, or so seldom that no clock shows it.
+fn time_left(waiting: u64, rate: f64) -> Option<Duration> {
+    Some(rate).filter(|rate| *rate > 0.0).and_then(|rate| Duration::try_from_secs_f64(waiting as f64 / rate).ok())
 }
 
 /// Jobs that ended, a second, over the time since somebody looked last, smoothed.
@@ -188,5 +207,18 @@ impl Rate {
             self.looked = Some((now, self.ended));
         }
         self.smooth.unwrap_or(0.0)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_rate_however_small_is_beyond_a_time() {
+        assert_eq!(time_left(10, 2.0), Some(Duration::from_secs(5)));
+        for rate in [0.0, -0.0, 1e-19, f64::MIN_POSITIVE, f64::NAN, f64::INFINITY] {
+            assert!(time_left(u64::MAX, rate).is_none_or(|left| left.is_zero()), "{rate}");
+        }
     }
 }

@@ -1,9 +1,9 @@
 //! The one writer: a thread that takes the calls that wait and makes one transaction of them.
 //!
 //! A commit costs a flush of the disk; calls that wait at the same moment share one. Nobody waits on a timer: a call that
-//! comes alone is committed alone. Each call of a group runs in a savepoint of its own, so that one that fails takes nothing
-//! with it, and is answered after the commit. Where the group fails as a whole (a full disk rolls back all of it), its
-//! members run again, each alone, and each gets its own answer.
+//! comes alone is committed alone. A call that fails takes nothing with it: then all of its group run again, in a savepoint
+//! each. Where the group fails as a whole (a full disk rolls back all of it), its members run again, each alone, and each
+//! gets its own answer. Answers are given after the commit.
 
 use std::path::PathBuf;
 use std::sync::Arc;

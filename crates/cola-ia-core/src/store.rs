@@ -14,6 +14,7 @@ use std::time::Duration;
 use async_trait::async_trait;
 
 use crate::clock::{Clock, Entropy, Timestamp};
+use crate::effect::{Begin, Evidence, Micros, ReportAnswer, SettleAnswer};
 use crate::event::{EventType, Fingerprint, Source};
 use crate::filter::Filter;
 use crate::intake::{DeliveryNumber, EventNumber, Intake};
@@ -21,6 +22,7 @@ use crate::job::{JobState, LeaseToken, RetryPolicy};
 use crate::verdict::Verdict;
 
 mod decisions;
+mod effects;
 mod erase;
 pub mod export;
 mod leases;
@@ -32,16 +34,20 @@ mod stats;
 pub use decisions::{
     Decision, DecisionKind, DecisionView, NOTE_MAX_BYTES, RESOLVE_MAX, ResolveRequest, Resolved, RevisionView,
 };
+pub use effects::{
+    BudgetView, CostLine, CostSums, Costs, CostsBy, CostsRequest, EFFECT_NOTE_MAX_BYTES, EffectBegun, EffectDecision,
+    EffectFilter, EffectListRequest, EffectRef, EffectSummary, EffectView, Failure, JobRun, Looked,
+};
 pub use erase::{EraseRequest, Erased, erased_id, names};
 pub use export::{ExportCursor, ExportPage, ImportBatch, Imported};
 pub use leases::{
-    Claim, ClaimRequest, ERROR_CLASS_MAX_BYTES, ERROR_MAX_BYTES, End, Ended, LEASES_MAX, LeaseLost, Leased,
+    Claim, ClaimRequest, ERROR_CLASS_MAX_BYTES, ERROR_MAX_BYTES, End, EndRefused, Ended, LEASES_MAX, LeaseLost, Leased,
     OUTPUT_MAX_BYTES, Order, OrderRefused, RESOURCE_ID_MAX_BYTES, RESULT_MAX_BYTES, Recovered, Report, SourceView,
     WORKER_NAME_MAX_BYTES, fitting, last_bytes,
 };
 pub use lists::{
-    AttemptView, BothTexts, ConflictSummary, Cursor, DeliverySummary, EffectView, FOLLOW_MAX, FollowFrom, Followed,
-    ListRequest, Page, TEXTS_MAX_BYTES, Texts,
+    AttemptView, BothTexts, ConflictSummary, Cursor, DeliverySummary, FOLLOW_MAX, FollowFrom, Followed, ListRequest,
+    Page, TEXTS_MAX_BYTES, Texts,
 };
 pub use prune::{OPS_KEPT, PruneCursor, PruneRequest, Pruned, PrunedDeliveries};
 pub use restored::{Restored, RestoredMark};
@@ -436,11 +442,12 @@ pub trait Store: Send + Sync {
 
     /// Ends leases: completed, failed, put off, given back. Each is answered for itself. What an attempt said before, said
     /// again, gets the same answer again; anything else from a lease that has ended changes nothing but is recorded with its
-    /// attempt, as late.
+    /// attempt, as late. Effects that the attempt had begun and not reported become `unknown` in the same transaction.
     ///
     /// # Errors
     /// `Unavailable`, `Corrupt`; `Invalid` (`too_many_leases`).
-    async fn end(&self, ends: Arc<Vec<End>>, policy: RetryPolicy) -> Result<Vec<Result<Ended, LeaseLost>>, StoreError>;
+    async fn end(&self, ends: Arc<Vec<End>>, policy: RetryPolicy)
+    -> Result<Vec<Result<Ended, EndRefused>>, StoreError>;
 
     /// Ends leases that have run out, at most `limit` of them (1 to 1,000), the longest first: their workers are lost.
     /// `dry_run` tells and changes nothing. Whoever calls it twice recovers what ran out meanwhile, so it needs no op.
@@ -486,6 +493,109 @@ pub trait Store: Send + Sync {
     /// # Errors
     /// `Unavailable`, `Corrupt`.
     async fn namespace(&self) -> Result<[u8; 16], StoreError>;
+
+    /// May this effect be sent? See [`Ledger::begin`](crate::effect::Ledger::begin). The answer is given once it is durable; the
+    /// same begin id again gets it again. `policy` says where a job goes that this ends.
+    ///
+    /// # Errors
+    /// `Unavailable`: it is not known whether the try was made; the same begin again tells. `Corrupt`.
+    async fn effect_begin(&self, begin: Begin, policy: RetryPolicy) -> Result<EffectBegun, StoreError>;
+
+    /// It happened. See [`Ledger::done`](crate::effect::Ledger::done): recorded in every state and from any lease. Texts are cut
+    /// as those of a [`Report`].
+    ///
+    /// # Errors
+    /// `Unavailable`, `Corrupt`.
+    async fn effect_done(
+        &self,
+        of: EffectRef,
+        evidence: Evidence,
+        policy: RetryPolicy,
+    ) -> Result<ReportAnswer, StoreError>;
+
+    /// It did not happen by this try. See [`Ledger::failed`](crate::effect::Ledger::failed).
+    ///
+    /// # Errors
+    /// `Unavailable`, `Corrupt`.
+    async fn effect_failed(
+        &self,
+        of: EffectRef,
+        failure: Failure,
+        note: Option<String>,
+        policy: RetryPolicy,
+    ) -> Result<ReportAnswer, StoreError>;
+
+    /// Its sender does not know. See [`Ledger::unknown`](crate::effect::Ledger::unknown).
+    ///
+    /// # Errors
+    /// `Unavailable`, `Corrupt`.
+    async fn effect_unknown(
+        &self,
+        of: EffectRef,
+        note: Option<String>,
+        policy: RetryPolicy,
+    ) -> Result<ReportAnswer, StoreError>;
+
+    /// What a lookup brought that was started after a `check` answer; `of` has its ticket. See
+    /// [`Ledger::found`](crate::effect::Ledger::found) and [`Ledger::absent`](crate::effect::Ledger::absent).
+    ///
+    /// # Errors
+    /// `Unavailable`, `Corrupt`.
+    async fn effect_resolve(
+        &self,
+        of: EffectRef,
+        looked: Looked,
+        policy: RetryPolicy,
+    ) -> Result<ReportAnswer, StoreError>;
+
+    /// What a person says of an effect that is held. See [`Ledger::settle`](crate::effect::Ledger::settle). `None`: there is no
+    /// such job.
+    ///
+    /// # Errors
+    /// `Unavailable`, `Corrupt`; `Conflict` (`op_reused`).
+    async fn effect_decide(
+        &self,
+        op: OpId,
+        decision: EffectDecision,
+        policy: RetryPolicy,
+    ) -> Result<Option<SettleAnswer>, StoreError>;
+
+    /// One page of effects, the one that was begun last first. A call looks at a bounded number of rows.
+    ///
+    /// # Errors
+    /// `Invalid` (`cursor_unknown`), `Unavailable`, `Corrupt`.
+    async fn effect_list(&self, request: EffectListRequest) -> Result<Page<EffectSummary>, StoreError>;
+
+    /// What was spent, is at risk and was avoided.
+    ///
+    /// # Errors
+    /// `Unavailable`, `Corrupt`.
+    async fn costs(&self, request: CostsRequest) -> Result<Costs, StoreError>;
+
+    /// Sets the budget of a source, or takes it away. It holds from the next reservation on. The source need not have an event.
+    ///
+    /// # Errors
+    /// `Unavailable`, `Corrupt`; `Conflict` (`op_reused`).
+    async fn set_budget(&self, op: OpId, source: Source, limit: Option<Micros>) -> Result<(), StoreError>;
+
+    /// The budgets, sorted by source, with today's sums.
+    ///
+    /// # Errors
+    /// `Unavailable`, `Corrupt`.
+    async fn budgets(&self) -> Result<Vec<BudgetView>, StoreError>;
+
+    /// Says which currency the store's amounts are in: three capital letters, as ISO 4217 has them. Once said it stays; saying
+    /// the same again changes nothing.
+    ///
+    /// # Errors
+    /// `Unavailable`, `Corrupt`; `Invalid` (`currency_malformed`); `Conflict` (`currency_other`, with the one that it has).
+    async fn set_currency(&self, currency: String) -> Result<(), StoreError>;
+
+    /// The store's currency, if it was said.
+    ///
+    /// # Errors
+    /// `Unavailable`, `Corrupt`.
+    async fn currency(&self) -> Result<Option<String>, StoreError>;
 }
 
 /// What a caller can do about an error.

@@ -6,7 +6,7 @@ use cola_ia_core::clock::Timestamp;
 use cola_ia_core::event::{EventType, Source};
 use cola_ia_core::intake::EventNumber;
 use cola_ia_core::job::LeaseToken;
-use cola_ia_core::store::{EffectView, Ended, LeaseLost, Leased, OrderRefused};
+use cola_ia_core::store::{EndRefused, Ended, LeaseLost, Leased, OrderRefused};
 use serde::{Deserialize, Serialize};
 
 use crate::VERSION;
@@ -50,7 +50,7 @@ pub struct Lease<'a> {
 
 impl<'a> Lease<'a> {
     /// The line for a job that was leased.
-    pub fn new(leased: &'a Leased, effects: &'a [EffectView]) -> Self {
+    pub fn new(leased: &'a Leased) -> Self {
         let job = &leased.job;
         Self {
             v: VERSION,
@@ -65,7 +65,7 @@ impl<'a> Lease<'a> {
             time: job.time.map(Timestamp::to_rfc3339),
             received_at: job.received_at.to_rfc3339(),
             text: Cow::Borrowed(&leased.text),
-            effects: effects.iter().map(Effect::new).collect(),
+            effects: leased.effects.iter().map(Effect::new).collect(),
         }
     }
 }
@@ -80,7 +80,7 @@ pub struct LeaseAnswer<'a> {
     pub verb: Cow<'a, str>,
     /// The lease.
     pub lease: String,
-    /// `ok`, or `lease_lost`: nothing was changed.
+    /// `ok`; `lease_lost` or `effects_unresolved`: nothing was changed.
     #[serde(borrow)]
     pub result: Cow<'a, str>,
     /// The newest attempt of the job, where the lease is lost to another one.
@@ -93,6 +93,9 @@ pub struct LeaseAnswer<'a> {
     pub state: Option<Cow<'a, str>>,
     /// When the job is due again, where it is.
     pub due_at: Option<String>,
+    /// The effects whose outcome is open, for which the job cannot be completed; else empty.
+    #[serde(default)]
+    pub unresolved: Vec<String>,
 }
 
 impl<'a> LeaseAnswer<'a> {
@@ -103,12 +106,23 @@ impl<'a> LeaseAnswer<'a> {
     }
 
     /// The answer to a verb that ends a lease; without [`Ended`] where a worker keeps it until its command has ended.
-    pub fn ended(verb: &'a str, lease: LeaseToken, answer: &Result<Option<Ended>, LeaseLost>) -> Self {
+    pub fn ended(verb: &'a str, lease: LeaseToken, answer: &Result<Option<Ended>, EndRefused>) -> Self {
         let ended = answer.as_ref().ok().copied().flatten();
+        let unresolved = match answer {
+            Err(EndRefused::Unresolved(names)) => names.iter().map(|name| name.as_str().to_owned()).collect(),
+            _ => Vec::new(),
+        };
+        let lost = match answer {
+            Err(EndRefused::LeaseLost(lost)) => Some(lost),
+            _ => None,
+        };
+        let of = Self::of(verb, lease, lost);
         Self {
             state: ended.map(|ended| Cow::Borrowed(ended.state.as_str())),
             due_at: ended.and_then(|ended| ended.due_at).map(Timestamp::to_rfc3339),
-            ..Self::of(verb, lease, answer.as_ref().err())
+            result: if unresolved.is_empty() { of.result } else { Cow::Borrowed("effects_unresolved") },
+            unresolved,
+            ..of
         }
     }
 
@@ -122,6 +136,7 @@ impl<'a> LeaseAnswer<'a> {
             lease_until: None,
             state: None,
             due_at: None,
+            unresolved: Vec::new(),
         }
     }
 }
@@ -144,7 +159,7 @@ pub struct OrderAnswer<'a> {
     /// The event's id.
     #[serde(borrow)]
     pub id: Cow<'a, str>,
-    /// Why it was not done: `missing`, `state`, `content_gone` or `effects_open`; `null` where it was.
+    /// Why it was not done: `missing`, `state`, `content_gone`, `effects_open` or `effect_abandoned`; `null` where it was.
     #[serde(borrow)]
     pub refused: Option<Cow<'a, str>>,
     /// The job's state from then on; `null` where it is not known.
@@ -168,6 +183,7 @@ impl<'a> OrderAnswer<'a> {
             Err(OrderRefused::State(state)) => (Some("state"), Some(*state)),
             Err(OrderRefused::ContentGone) => (Some("content_gone"), None),
             Err(OrderRefused::EffectsOpen) => (Some("effects_open"), None),
+            Err(OrderRefused::EffectAbandoned) => (Some("effect_abandoned"), None),
         };
         Self {
             v: VERSION,

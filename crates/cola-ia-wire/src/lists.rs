@@ -223,8 +223,6 @@ impl<'a> Attempt<'a> {
 /// One named external action of a job's run.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Effect<'a> {
-    /// Its number in the store.
-    pub effect: i64,
     /// The job's run.
     pub run: u32,
     /// Its name.
@@ -255,17 +253,16 @@ pub struct Effect<'a> {
 impl<'a> Effect<'a> {
     pub(crate) fn new(effect: &'a EffectView) -> Self {
         Self {
-            effect: effect.effect,
-            run: effect.run,
-            name: Cow::Borrowed(&effect.name),
+            run: effect.effect.run,
+            name: Cow::Borrowed(effect.effect.name.as_str()),
             key: Cow::Borrowed(&effect.key),
-            state: Cow::Borrowed(&effect.state),
-            reason: effect.reason.as_deref().map(Cow::Borrowed),
-            tries: effect.tries,
-            begun_at: effect.begun_at.to_rfc3339(),
+            state: Cow::Borrowed(effect.effect.state.as_str()),
+            reason: effect.effect.reason.map(|reason| Cow::Borrowed(reason.as_str())),
+            tries: effect.effect.newest(),
+            begun_at: effect.effect.begun_at.to_rfc3339(),
             changed_at: effect.changed_at.to_rfc3339(),
-            resource_id: effect.resource_id.as_deref().map(Cow::Borrowed),
-            cost_micros: effect.cost_micros,
+            resource_id: effect.resource_id().map(Cow::Borrowed),
+            cost_micros: effect.charged(),
         }
     }
 }

@@ -2,8 +2,9 @@
 
 use std::time::Duration;
 
-use super::JobSummary;
+use super::{EffectView, JobSummary};
 use crate::clock::Timestamp;
+use crate::effect::EffectName;
 use crate::event::Source;
 use crate::intake::EventNumber;
 use crate::job::{Ending, JobState, LeaseToken, STREAK_WORTH_A_WARNING, Streak};
@@ -62,6 +63,8 @@ pub struct Leased {
     pub job: JobSummary,
     /// The text to work on.
     pub text: String,
+    /// The effects of the job's run so far, by name.
+    pub effects: Vec<EffectView>,
 }
 
 /// A lease was not the job's any more. The store changed nothing but the attempt's record, which tells that it answered late.
@@ -69,6 +72,15 @@ pub struct Leased {
 pub struct LeaseLost {
     /// The newest attempt of the job, where it is another one.
     pub superseded_by: Option<u32>,
+}
+
+/// Why an attempt does not end as its worker says.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum EndRefused {
+    /// The lease was lost.
+    LeaseLost(LeaseLost),
+    /// The job is not done while the outcome of these effects is open. Nothing changed; the lease still holds.
+    Unresolved(Vec<EffectName>),
 }
 
 /// What a worker says at the end of an attempt.
@@ -160,8 +172,10 @@ pub enum OrderRefused {
     State(JobState),
     /// Its text was pruned or erased: there is nothing to work on.
     ContentGone,
-    /// It would be a new run, while the outcome of an effect of this one is open.
+    /// It would be a new run, while the outcome of an effect of this one is open; or an effect waits for a person.
     EffectsOpen,
+    /// An effect of it was given up: it cannot be done any more, but worked on as a new run.
+    EffectAbandoned,
 }
 
 /// How a source stands with those who work on its jobs.

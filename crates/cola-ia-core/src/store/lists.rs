@@ -161,33 +161,6 @@ pub struct AttemptView {
     pub stderr: Option<String>,
 }
 
-/// One named external action of a job's run.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct EffectView {
-    /// Its number in the store.
-    pub effect: i64,
-    /// The job's run.
-    pub run: u32,
-    /// Its name.
-    pub name: String,
-    /// The key that is sent to the destination.
-    pub key: String,
-    /// `intended`, `done`, `failed`, `unknown`, `held` or `abandoned`.
-    pub state: String,
-    /// When it was begun first.
-    pub begun_at: Timestamp,
-    /// When its state changed last.
-    pub changed_at: Timestamp,
-    /// Why it stands where it stands, a stable code.
-    pub reason: Option<String>,
-    /// The resource that it made.
-    pub resource_id: Option<String>,
-    /// What it cost, in millionths of the currency's unit.
-    pub cost_micros: Option<i64>,
-    /// Permissions to send that were given.
-    pub tries: u32,
-}
-
 /// Where to follow from.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum FollowFrom {

@@ -66,6 +66,7 @@ fn claimed_before(connection: &Connection, op: OpId) -> rusqlite::Result<Option<
                 attempt: row.get(column + 3)?,
                 crashes: row.get(column + 4)?,
                 text: text(row, column)?,
+                effects: Vec::new(),
                 job: row::job(row)?,
             })
         })?
@@ -160,7 +161,7 @@ fn lease(
         summary.lease_until = Some(until);
         let (attempt, crashes) = (from.leases + 1, job.crashes);
         moves.job(JobState::Pending, &JobRow { job, leases: attempt, ..from }, Some(&worker), None)?;
-        given.push(Leased { token, until, attempt, crashes, job: summary, text });
+        given.push(Leased { token, until, attempt, crashes, job: summary, text, effects: Vec::new() });
         if bytes > ANSWER_MAX_BYTES {
             break;
         }

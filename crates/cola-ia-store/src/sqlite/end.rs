@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use cola_ia_core::clock::Timestamp;
 use cola_ia_core::job::{Draw, Ending, JobState, LeaseToken, Outcome, RetryPolicy, Sign};
-use cola_ia_core::store::{End, Ended, ErrorKind, LEASES_MAX, LeaseLost, StoreError};
+use cola_ia_core::store::{End, EndRefused, Ended, ErrorKind, LEASES_MAX, LeaseLost, StoreError};
 use rusqlite::{CachedStatement, Connection, OptionalExtension as _, Row};
 
 use super::job_row::{self, EndedAttempt, JobRow, Moves};
@@ -46,9 +46,9 @@ pub(super) fn end(
     scope: &Scope<'_>,
     ends: &[End],
     policy: &RetryPolicy,
-) -> Result<Vec<Result<Ended, LeaseLost>>, StoreError> {
+) -> Result<Vec<Result<Ended, EndRefused>>, StoreError> {
     let at = scope.clock.now();
-    let ended = || -> rusqlite::Result<Vec<Result<Ended, LeaseLost>>> {
+    let ended = || -> rusqlite::Result<Vec<Result<Ended, EndRefused>>> {
         let mut find = Find::new(scope.connection)?;
         let mut moves = Moves::new(scope, at)?;
         let answers = ends
@@ -67,15 +67,15 @@ fn end_one(
     moves: &mut Moves<'_>,
     End { token, ending, report }: &End,
     policy: &RetryPolicy,
-) -> rusqlite::Result<Result<Ended, LeaseLost>> {
-    let Some(attempt) = find.attempt(*token)? else { return Ok(Err(UNKNOWN)) };
+) -> rusqlite::Result<Result<Ended, EndRefused>> {
+    let Some(attempt) = find.attempt(*token)? else { return Ok(Err(EndRefused::LeaseLost(UNKNOWN))) };
     if let Some((outcome, ended)) = attempt.ended
         && outcome == ending.outcome()
     {
         return Ok(Ok(ended));
     }
     let Ok((job, outcome)) = attempt.job.job.end(moves.at, *token, *ending, policy, Draw::of(*token)) else {
-        return attempt.late(connection, word(*ending)).map(Err);
+        return attempt.late(connection, word(*ending)).map(EndRefused::LeaseLost).map(Err);
     };
     let ended = job_row::ended(&job);
     let sign = Sign::of(*ending, report.error_class.as_deref());

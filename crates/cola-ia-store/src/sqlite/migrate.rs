@@ -14,6 +14,7 @@ pub(super) const MIGRATIONS: &[Migration] = &[
     Migration { version: 1, name: "gate", sql: include_str!("../../migrations/sqlite/0001_gate.sql") },
     Migration { version: 2, name: "keeping", sql: include_str!("../../migrations/sqlite/0002_keeping.sql") },
     Migration { version: 3, name: "leases", sql: include_str!("../../migrations/sqlite/0003_leases.sql") },
+    Migration { version: 4, name: "effects", sql: include_str!("../../migrations/sqlite/0004_effects.sql") },
 ];
 
 /// What was done to a store of an older program.

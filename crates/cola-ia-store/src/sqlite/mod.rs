@@ -65,15 +65,17 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use cola_ia_core::clock::{Clock, Entropy, SystemClock, SystemEntropy, Timestamp};
+use cola_ia_core::effect::{Begin, Evidence, Micros, ReportAnswer, SettleAnswer};
 use cola_ia_core::event::Source;
 use cola_ia_core::filter::Filter;
 use cola_ia_core::intake::{EventNumber, Intake};
 use cola_ia_core::job::{LeaseToken, RetryPolicy};
 use cola_ia_core::store::{
-    Accepted, AttemptView, Claim, ClaimRequest, ConflictSummary, DeliverySummary, End, Ended, EraseRequest, Erased,
-    ErrorKind, EventHistory, ExportCursor, ExportPage, FollowFrom, Followed, ImportBatch, Imported, JobPage, LeaseLost,
-    ListRequest, OpId, Order, OrderRefused, Page, PageRequest, Preview, PruneRequest, Pruned, Recovered,
-    ResolveRequest, Resolved, Restored, RestoredMark, SourceView, Stats, Store, StoreError, Texts,
+    Accepted, AttemptView, BudgetView, Claim, ClaimRequest, ConflictSummary, Costs, CostsRequest, DeliverySummary,
+    EffectBegun, EffectDecision, EffectListRequest, EffectRef, EffectSummary, End, EndRefused, Ended, EraseRequest,
+    Erased, ErrorKind, EventHistory, ExportCursor, ExportPage, Failure, FollowFrom, Followed, ImportBatch, Imported,
+    JobPage, LeaseLost, ListRequest, Looked, OpId, Order, OrderRefused, Page, PageRequest, Preview, PruneRequest,
+    Pruned, Recovered, ResolveRequest, Resolved, Restored, RestoredMark, SourceView, Stats, Store, StoreError, Texts,
 };
 use rusqlite::Connection;
 
@@ -503,7 +505,11 @@ impl Store for SqliteStore {
         self.writer()?.call(leases.len(), move |scope| end::extend(scope, &leases, length)).await
     }
 
-    async fn end(&self, ends: Arc<Vec<End>>, policy: RetryPolicy) -> Result<Vec<Result<Ended, LeaseLost>>, StoreError> {
+    async fn end(
+        &self,
+        ends: Arc<Vec<End>>,
+        policy: RetryPolicy,
+    ) -> Result<Vec<Result<Ended, EndRefused>>, StoreError> {
         end::bounded(ends.len())?;
         self.writer()?.call(ends.len(), move |scope| end::end(scope, &ends, &policy)).await
     }
@@ -537,5 +543,79 @@ impl Store for SqliteStore {
 
     async fn namespace(&self) -> Result<[u8; 16], StoreError> {
         self.reader.call(|sight| sight.connection.query_row("SELECT namespace FROM store", [], |row| row.get(0))).await
+    }
+
+    async fn effect_begin(&self, begin: Begin, policy: RetryPolicy) -> Result<EffectBegun, StoreError> {
+        todo!()
+    }
+
+    async fn effect_done(
+        &self,
+        of: EffectRef,
+        evidence: Evidence,
+        policy: RetryPolicy,
+    ) -> Result<ReportAnswer, StoreError> {
+        todo!()
+    }
+
+    async fn effect_failed(
+        &self,
+        of: EffectRef,
+        failure: Failure,
+        note: Option<String>,
+        policy: RetryPolicy,
+    ) -> Result<ReportAnswer, StoreError> {
+        todo!()
+    }
+
+    async fn effect_unknown(
+        &self,
+        of: EffectRef,
+        note: Option<String>,
+        policy: RetryPolicy,
+    ) -> Result<ReportAnswer, StoreError> {
+        todo!()
+    }
+
+    async fn effect_resolve(
+        &self,
+        of: EffectRef,
+        looked: Looked,
+        policy: RetryPolicy,
+    ) -> Result<ReportAnswer, StoreError> {
+        todo!()
+    }
+
+    async fn effect_decide(
+        &self,
+        op: OpId,
+        decision: EffectDecision,
+        policy: RetryPolicy,
+    ) -> Result<Option<SettleAnswer>, StoreError> {
+        todo!()
+    }
+
+    async fn effect_list(&self, request: EffectListRequest) -> Result<Page<EffectSummary>, StoreError> {
+        todo!()
+    }
+
+    async fn costs(&self, request: CostsRequest) -> Result<Costs, StoreError> {
+        todo!()
+    }
+
+    async fn set_budget(&self, op: OpId, source: Source, limit: Option<Micros>) -> Result<(), StoreError> {
+        todo!()
+    }
+
+    async fn budgets(&self) -> Result<Vec<BudgetView>, StoreError> {
+        todo!()
+    }
+
+    async fn set_currency(&self, currency: String) -> Result<(), StoreError> {
+        todo!()
+    }
+
+    async fn currency(&self) -> Result<Option<String>, StoreError> {
+        todo!()
     }
 }

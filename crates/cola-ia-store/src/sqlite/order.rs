@@ -99,6 +99,7 @@ fn packed(answer: &Result<Ended, OrderRefused>) -> [i64; ANSWER] {
         Err(OrderRefused::Missing) => [3, 0, 0],
         Err(OrderRefused::ContentGone) => [4, 0, 0],
         Err(OrderRefused::EffectsOpen) => [5, 0, 0],
+        Err(OrderRefused::EffectAbandoned) => [6, 0, 0],
     }
 }
 
@@ -112,6 +113,7 @@ fn unpacked(numbers: &[i64]) -> rusqlite::Result<Result<Ended, OrderRefused>> {
         3 => Err(OrderRefused::Missing),
         4 => Err(OrderRefused::ContentGone),
         5 => Err(OrderRefused::EffectsOpen),
+        6 => Err(OrderRefused::EffectAbandoned),
         other => return Err(row::unexpected("answer", &other.to_string())),
     })
 }

@@ -161,7 +161,7 @@ fn hand_each(options: &ClaimOptions, leases: &[Leased]) -> (usize, Result<(), Pr
     for (handed, leased) in leases.iter().enumerate() {
         let mut line = String::new();
         if options.json {
-            push_json(&mut line, &Lease::new(leased, &[]));
+            push_json(&mut line, &Lease::new(leased));
         } else {
             line = format!("{} {}\n", leased.token, id_on_a_line(&leased.job.id));
         }

@@ -1,8 +1,9 @@
 //! Who records what is said of a lease, and how the answer is told: what `extend`, `complete`, `fail` and `release` share.
 
 use cola_ia_core::clock::Timestamp;
+use cola_ia_core::effect::EffectName;
 use cola_ia_core::job::{Ending, JobState, LeaseToken, RetryPolicy};
-use cola_ia_core::store::{End, Ended, LeaseLost, Report, Store as _};
+use cola_ia_core::store::{End, EndRefused, Ended, LeaseLost, Report, Store as _};
 use cola_ia_store::sqlite::SqliteStore;
 use cola_ia_wire::LeaseAnswer;
 use pollster::block_on;
@@ -61,15 +62,17 @@ impl Holder {
     ///
     /// # Errors
     /// The store's.
-    pub(super) fn end(&self, end: End) -> Result<Result<Option<Ended>, LeaseLost>, Problem> {
+    pub(super) fn end(&self, end: End) -> Result<Result<Option<Ended>, EndRefused>, Problem> {
         match self {
             Self::Store(store, policy) => {
                 let mut answers =
                     block_on(store.end(vec![end].into(), *policy)).map_err(|error| Problem::from_store(&error))?;
                 // One for each lease that was named.
-                Ok(answers.pop().unwrap_or(Err(LeaseLost { superseded_by: None })).map(Some))
+                Ok(answers.pop().unwrap_or(Err(EndRefused::LeaseLost(LeaseLost { superseded_by: None }))).map(Some))
             }
-            Self::Worker(inside) => Ok(inside.end(end.ending, &end.report)?.map(|()| None)),
+            Self::Worker(inside) => {
+                Ok(inside.end(end.ending, &end.report)?.map(|()| None).map_err(EndRefused::LeaseLost))
+            }
         }
     }
 }
@@ -121,7 +124,8 @@ pub(super) fn end(
             }
             Ok(Exit::Done)
         }
-        Err(lost) => Err(lost_lease(lost)),
+        Err(EndRefused::LeaseLost(lost)) => Err(lost_lease(lost)),
+        Err(EndRefused::Unresolved(names)) => Err(unresolved(&names)),
     }
 }
 
@@ -141,4 +145,11 @@ pub(super) fn lost_lease(lost: LeaseLost) -> Problem {
         None => Message::new("lease-lost"),
     };
     Problem::new(Exit::LeaseLost, message).hint(Message::new("lease-lost-hint"))
+}
+
+/// The job cannot be completed while the outcome of these is open.
+fn unresolved(names: &[EffectName]) -> Problem {
+    let names: Vec<&str> = names.iter().map(EffectName::as_str).collect();
+    Problem::new(Exit::EffectRefused, Message::new("lease-unresolved").with("effects", names.join(", ")))
+        .hint(Message::new("lease-unresolved-hint"))
 }

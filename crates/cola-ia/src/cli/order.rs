@@ -191,6 +191,9 @@ fn refusal(lang: &Lang, order: Order, job: &JobSummary, why: OrderRefused) -> Pr
         OrderRefused::EffectsOpen => {
             Problem::failed(about("order-effects-open")).hint(Message::new("order-effects-open-hint"))
         }
+        OrderRefused::EffectAbandoned => {
+            Problem::failed(about("order-effect-abandoned")).hint(Message::new("order-replay-hint"))
+        }
         OrderRefused::State(state) => {
             let problem = Problem::failed(about("order-state").with("state", lang.state(state)));
             match instead(order, state) {

@@ -297,13 +297,13 @@ impl Story<'_> {
         let heads = ["column-run", "column-effect", "column-state", "column-tries", "column-changed", "column-detail"];
         let mut table = Table::new(heads.map(|key| Cell::new(self.lang.word(key))).into());
         for effect in effects {
-            let said = [effect.reason.as_deref(), effect.resource_id.as_deref()];
+            let said = [effect.effect.reason.map(cola_ia_core::effect::Reason::as_str), effect.resource_id()];
             let said: Vec<&str> = said.into_iter().flatten().collect();
             table.push(vec![
-                Cell::new(effect.run.to_string()),
-                Cell::new(short_line(&effect.name, NAME_MAX)),
-                Cell::new(safe_line(&self.lang.effect(&effect.state)).into_owned()),
-                Cell::new(effect.tries.to_string()),
+                Cell::new(effect.effect.run.to_string()),
+                Cell::new(short_line(effect.effect.name.as_str(), NAME_MAX)),
+                Cell::new(safe_line(&self.lang.effect(effect.effect.state.as_str())).into_owned()),
+                Cell::new(effect.effect.newest().to_string()),
                 Cell::new(to_the_second(effect.changed_at)),
                 Cell::new(short_line(&said.join("  "), DETAIL_MAX)),
             ]);

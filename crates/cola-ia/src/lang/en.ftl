@@ -1154,6 +1154,8 @@ lease-lost = the lease is lost: its job was taken away, or this attempt has ende
 lease-superseded = the lease is lost: attempt { $attempt } of its job has superseded this one; nothing was changed
 leases-lost = lost leases, for which nothing was changed: { $leases }
 lease-lost-hint = stop working on it; “cola-ia show ID” tells what became of the job
+lease-unresolved = the job cannot be completed: nobody has said what became of { $effects }
+lease-unresolved-hint = say it with “cola-ia effect done”, “failed” or “unknown”, or end the attempt with “cola-ia fail”
 lease-again = it is tried again from { $due } on
 lease-for-good = its job has failed and waits for a person
 report-not-an-object = { $file } is no JSON object
@@ -1209,6 +1211,7 @@ order-done-hint = what is done cannot be undone here
 order-content-gone = there is nothing to work on: the text of { $id } was pruned or erased
 order-effects-open = { $id } has an effect whose outcome is open
 order-effects-open-hint = a new run could do it twice: look at it with “cola-ia show ID” first
+order-effect-abandoned = { $id } cannot be finished any more: an effect of it was given up
 order-none = there is no such job
 order-would =
     { $count ->

@@ -1168,6 +1168,8 @@ lease-lost = se perdió la reserva: le quitaron el trabajo, o este intento ya ha
 lease-superseded = se perdió la reserva: el intento { $attempt } de su trabajo ocupó el lugar de este; no se cambió nada
 leases-lost = reservas perdidas, de las que no se cambió nada: { $leases }
 lease-lost-hint = deja de hacerlo; «cola-ia show ID» cuenta qué fue del trabajo
+lease-unresolved = el trabajo no puede darse por terminado: nadie ha dicho qué fue de { $effects }
+lease-unresolved-hint = dilo con «cola-ia effect done», «failed» o «unknown», o acaba el intento con «cola-ia fail»
 lease-again = se vuelve a intentar desde { $due }
 lease-for-good = su trabajo queda fallido a la espera de una persona
 report-not-an-object = { $file } no es un objeto JSON
@@ -1223,6 +1225,7 @@ order-done-hint = aquí no se puede deshacer lo terminado
 order-content-gone = no queda nada que hacer: el texto de { $id } se podó o se borró
 order-effects-open = { $id } tiene un efecto que no se sabe cómo acabó
 order-effects-open-hint = otra vuelta podría hacerlo dos veces: míralo antes con «cola-ia show ID»
+order-effect-abandoned = { $id } ya no puede terminar: se dio por perdido un efecto suyo
 order-none = no hay ningún trabajo así
 order-would =
     { $count ->

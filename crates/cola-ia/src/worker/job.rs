@@ -7,10 +7,10 @@ use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use cola_ia_core::clock::{Clock as _, SystemClock};
-use cola_ia_core::effect::{JOB_EFFECT, effect_key};
+use cola_ia_core::effect::{EffectName, JOB_EFFECT, effect_key};
 use cola_ia_core::event::EventType;
-use cola_ia_core::job::{Ending, LeaseToken};
-use cola_ia_core::store::{End, Ended, EventHistory, LeaseLost, Leased, Report, StoreError};
+use cola_ia_core::job::{Ending, LeaseToken, Setback};
+use cola_ia_core::store::{End, EndRefused, Ended, LeaseLost, Leased, Report, StoreError};
 use tokio::sync::OwnedSemaphorePermit;
 
 use super::Worker;
@@ -101,7 +101,7 @@ async fn run(worker: &Worker, leased: &Leased, grip: &Grip) -> Result<Ran, NotRu
     let env = environment(worker, leased, socket.path(), &result_path).await.map_err(NotRun::Store)?;
     let stdin = match worker.how.stdin {
         StdinForm::Text => leased.text.clone(),
-        StdinForm::Json => as_json(worker, leased).await.map_err(NotRun::Store)?,
+        StdinForm::Json => as_json(leased),
     };
     let spec = Spec {
         program: worker.how.program.clone(),
@@ -145,12 +145,10 @@ async fn environment(
 }
 
 /// The whole job as one line, as `claim --json` prints it.
-async fn as_json(worker: &Worker, leased: &Leased) -> Result<String, StoreError> {
-    let found = worker.store.find_events(Some(leased.job.source.clone()), leased.job.id.clone()).await?;
-    let effects = found.into_iter().next().map(|event: EventHistory| event.effects).unwrap_or_default();
-    let line = cola_ia_wire::Lease::new(leased, &effects);
+fn as_json(leased: &Leased) -> String {
+    let line = cola_ia_wire::Lease::new(leased);
     // Texts, numbers and lists always have a JSON form.
-    Ok(serde_json::to_string(&line).unwrap_or_default() + "\n")
+    serde_json::to_string(&line).unwrap_or_default() + "\n"
 }
 
 /// What is odd about a run and changes nothing.
@@ -233,7 +231,7 @@ pub(super) async fn record(
     place: Option<OwnedSemaphorePermit>,
 ) -> (Option<Result<Ended, LeaseLost>>, End) {
     let token: LeaseToken = end.token;
-    let ends = Arc::new(vec![end]);
+    let mut ends = Arc::new(vec![end]);
     let mut place = place;
     let mut backoff = Backoff::default();
     let answer = loop {
@@ -255,7 +253,14 @@ pub(super) async fn record(
         match answers {
             Ok(mut answers) => {
                 worker.outage.is_over();
-                break answers.pop();
+                match answers.pop() {
+                    Some(Err(EndRefused::Unresolved(names))) => {
+                        ends = Arc::new(vec![unresolved(token, &ends[0].report, &names)])
+                    }
+                    Some(Err(EndRefused::LeaseLost(lost))) => break Some(Err(lost)),
+                    Some(Ok(ended)) => break Some(Ok(ended)),
+                    None => break None,
+                }
             }
             Err(error) if can_pass(&error) => {
                 worker.held.set_ending(token, false);
@@ -273,4 +278,16 @@ pub(super) async fn record(
     };
     let end = Arc::try_unwrap(ends).map_or_else(|shared| shared[0].clone(), |mut ends| ends.swap_remove(0));
     (answer, end)
+}
+
+/// The end of an attempt that says it is done while nobody knows what became of its effects: a further one finds out, by their
+/// policies.
+fn unresolved(token: LeaseToken, report: &Report, names: &[EffectName]) -> End {
+    let names: Vec<&str> = names.iter().map(EffectName::as_str).collect();
+    let report = Report {
+        error_class: Some("effects_unresolved".to_owned()),
+        error: Some(format!("it ended well, and nobody knows what became of its effects: {}", names.join(", "))),
+        ..report.clone()
+    };
+    End { token, ending: Ending::Failed { setback: Setback::Error, not_before: None }, report }
 }

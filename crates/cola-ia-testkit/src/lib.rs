@@ -3,6 +3,7 @@
 //! - [`model`]: a store in memory, written to be obviously right; the oracle.
 //! - [`clock`]: time and randomness that tests decide.
 //! - [`harness`]: what a test needs of a kind of store, and one open store under test.
+//! - [`destination`]: a place where effects really happen, as unhelpful as those outside.
 //! - [`events`]: short ways to write deliveries and refusals.
 //! - [`conformance`]: the cases, written once; [`runner`] runs them on any number of stores.
 //! - [`sequences`]: random sequences of calls, run on two stores and compared answer by answer.
@@ -11,6 +12,7 @@
 
 pub mod clock;
 pub mod conformance;
+pub mod destination;
 pub mod events;
 pub mod harness;
 pub mod model;

@@ -326,6 +326,11 @@ impl Book {
         self.sources.iter().map(|name| Source::new(name).expect("a source")).collect()
     }
 
+    /// A source that somebody named.
+    pub(super) fn knows(&mut self, source: &Source) {
+        self.source(source.as_str());
+    }
+
     /// The place of a source, made where it is new.
     fn source(&mut self, name: &str) -> usize {
         self.sources.iter().position(|known| known == name).unwrap_or_else(|| {
@@ -709,7 +714,11 @@ impl Memory {
             let later = record.event().and_then(|event| later.remove(&event)).unwrap_or_default();
             self.book.event(record, later)
         };
+        let mut before = std::mem::take(&mut self.events);
         self.events = self.book.of_kind(Kind::Event).map(rebuilt).collect();
+        for (identity, event) in &mut self.events {
+            event.effects = before.remove(identity).map(|known| known.effects).unwrap_or_default();
+        }
         self.has_erased = self.events.values().any(|event| event.job.erased_at.is_some());
         self.refusals = self.book.of_kind(Kind::Delivery).filter_map(refusal).collect();
         self.log = self.book.of_kind(Kind::Event).map(|record| self.book.told(record)).collect();
@@ -805,6 +814,7 @@ impl Book {
             job: summary,
             machine,
             attempts: self.of_event_by_scan(Kind::Attempt, number).map(attempt).collect(),
+            effects: Vec::new(),
             leases: small("leases"),
             worker: optional("worker"),
             result: optional("result"),

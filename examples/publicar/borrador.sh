@@ -2,7 +2,7 @@
 # El borrador: una sola llamada al modelo. Entra la idea; sale el resultado que queda anotado.
 set -euo pipefail
 # shellcheck source-path=SCRIPTDIR source=http.sh
-. "$(dirname -- "${BASH_SOURCE[0]}")/http.sh"
+. "$(dirname -- "${BASH_SOURCE[0]}")/http.sh" || exit 2
 
 peticion=$(jq -Rs --arg model "$PUBLICAR_MODELO" '{model: $model, messages: [
   {role: "system", content: "Escribe un borrador breve para el blog a partir de esta idea."},

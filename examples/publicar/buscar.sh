@@ -1,11 +1,8 @@
 #!/usr/bin/env bash
 # La consulta: ¿está ya en el blog el artículo de esta clave? Imprime su id y termina con 0; 1: no está; otra cosa: no se sabe.
 set -euo pipefail
-# Terminar con 1 es afirmar que no está. Un tropiezo de este script, que Bash también convierte en un 1, no afirma nada.
-ausente=
-trap 'fin=$?; [ "$fin" -ne 1 ] || [ -n "$ausente" ] || exit 2' EXIT
 # shellcheck source-path=SCRIPTDIR source=http.sh
-. "$(dirname -- "${BASH_SOURCE[0]}")/http.sh"
+. "$(dirname -- "${BASH_SOURCE[0]}")/http.sh" || exit 2
 
 slug=$(slug)
 # Sin `status=any` WordPress enseña solo lo publicado, y un borrador que está parecería que no está.
@@ -13,9 +10,6 @@ pedir "${PUBLICAR_BLOG_AUTH:-}" --get --data "slug=$slug" --data status=any "$PU
 [ "$estado" = 200 ] || exit 2
 # Solo una lista vacía es una ausencia. Una página de error no lo es.
 cuantos=$(jq 'if type == "array" then length else error("no es una lista") end' <<<"$cuerpo") || exit 2
-if [ "$cuantos" = 0 ]; then
-  ausente=1
-  exit 1
-fi
+[ "$cuantos" != 0 ] || no_esta
 [ "$cuantos" = 1 ] || echo "hay $cuantos artículos con el mismo slug" >&2
 jq -er '.[0].id' <<<"$cuerpo" || exit 2

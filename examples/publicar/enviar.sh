@@ -2,7 +2,7 @@
 # La publicación: un solo envío. Entra el artículo; sale el id que le dio el blog.
 set -euo pipefail
 # shellcheck source-path=SCRIPTDIR source=http.sh
-. "$(dirname -- "${BASH_SOURCE[0]}")/http.sh"
+. "$(dirname -- "${BASH_SOURCE[0]}")/http.sh" || exit 2
 
 slug=$(slug)
 articulo=$(jq -c --arg slug "$slug" '. + {slug: $slug}')

@@ -1,5 +1,13 @@
 # Lo que comparten los tres pasos de publicar.sh: una petición, y qué significa su respuesta para el libro de efectos.
 
+# En una consulta, terminar con 1 es afirmar que no está. Un tropiezo del script, que Bash también convierte en un 1, no lo afirma.
+ausente=
+trap 'fin=$?; [ "$fin" -ne 1 ] || [ -n "$ausente" ] || exit 2' EXIT
+no_esta() {
+  ausente=1
+  exit 1
+}
+
 : "${COLA_IA_EFFECT_KEY:?solo dentro de cola-ia effect run}"
 
 # Segundos que puede durar una petición.
@@ -30,18 +38,18 @@ enviar() {
   case $fallo in
   0) ;;
   5 | 6 | 7 | 35 | 60) exit 75 ;; # no se encontró el servidor, no atendió o no era él: no salió nada
-  *) exit 1 ;;                    # se cortó o tardó demasiado: puede haber ocurrido
+  *) exit 2 ;;                    # se cortó o tardó demasiado: puede haber ocurrido
   esac
   case $estado in
   200 | 201) ;;
-  429) exit 75 ;;                          # demasiadas peticiones: no se hizo
-  400 | 401 | 403 | 404 | 405 | 413 | 422) # no se hizo, y otra vez daría lo mismo
+  429) exit 75 ;;                                # demasiadas peticiones: no se hizo
+  400 | 401 | 402 | 403 | 404 | 405 | 413 | 422) # no se hizo, y otra vez daría lo mismo
     echo "rechazado con $estado: ${cuerpo:0:500}" >&2
     exit 65
     ;;
   *) # un 500 o un 502 no dice que no ocurriera
     echo "respuesta $estado" >&2
-    exit 1
+    exit 2
     ;;
   esac
 }

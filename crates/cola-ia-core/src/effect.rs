@@ -45,11 +45,11 @@ mod tests;
 
 pub use begin::{Begin, BeginAnswer, Go, Refused};
 pub use case::Case;
-pub use key::{JOB_EFFECT, effect_key};
+pub use key::{JOB_EFFECT, effect_key, request_hash};
 pub use lease_end::{EndAnswer, EndRefused, OrderDenied};
 pub use ledger::Ledger;
 pub use money::{Budget, COST_MAX_MICROS, Micros, MoneyMove, Reservation, UtcDay};
-pub use name::{BeginId, EFFECT_NAME_MAX_BYTES, EffectName, RequestHash};
+pub use name::{BeginId, EFFECT_NAME_MAX_BYTES, EffectName, RequestHash, parse_request_hash};
 pub use policy::{Otherwise, Policy, SETTLE_DEFAULT};
 pub use record::{Alarm, EFFECTS_MAX, Effect, Evidence, Recorded, TRIES_MAX, Try, TryOutcome, Witness};
 pub use report::{ReportAnswer, TryRef};

@@ -8,7 +8,8 @@ use cola_ia_core::store::{ConflictView, DeliveryView, EventHistory, JobSummary};
 use serde::{Deserialize, Serialize};
 
 use crate::VERSION;
-use crate::lists::{Attempt, Effect, late_ms};
+use crate::effects::Effect;
+use crate::lists::{Attempt, late_ms};
 use crate::retention::{Decision, PrunedDeliveries, Revision};
 
 /// A job and the identity of its event: a line of `jobs --json`.

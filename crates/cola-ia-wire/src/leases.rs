@@ -10,7 +10,7 @@ use cola_ia_core::store::{EndRefused, Ended, LeaseLost, Leased, OrderRefused};
 use serde::{Deserialize, Serialize};
 
 use crate::VERSION;
-use crate::lists::Effect;
+use crate::effects::Effect;
 
 /// A job in the hands of a worker: a line of `claim --json`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]

@@ -13,6 +13,7 @@
 
 mod add;
 mod config;
+mod effects;
 mod export;
 mod import;
 mod inside;
@@ -26,6 +27,9 @@ mod worked;
 
 pub use add::{Entered, Refused};
 pub use config::SettingLine;
+pub use effects::{
+    Effect, EffectAnswer, EffectDecided, EffectLine, EffectPolicy, EffectRecord, EffectRequest, EffectTry,
+};
 pub use export::{
     EXPORT_FORMAT, ExportCounts, ExportHeader, ExportLine, LINE_FAULTS, LineFault, push_export_line, read_export_line,
 };
@@ -34,7 +38,7 @@ pub use inside::{InsideAnswer, InsideRequest};
 pub use jobs::{Conflict, Delivery, Event, Job};
 pub use keeping::{Backup, Fact, Finding, Mark, Restore};
 pub use leases::{ErrorExample, ErrorGroup, Lease, LeaseAnswer, OrderAnswer, Resumed};
-pub use lists::{Attempt, ConflictLine, DeliveryLine, Effect, ErrorLine, FailedAttempt};
+pub use lists::{Attempt, ConflictLine, DeliveryLine, ErrorLine, FailedAttempt};
 pub use retention::{Decision, Entry, Erasure, PrunedDeliveries, Pruning, Resolution, Revision};
 pub use stats::{Failing, JobCounts, LatenessOf, StatsLine};
 pub use worked::Worked;

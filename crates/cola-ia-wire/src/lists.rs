@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use cola_ia_core::clock::Timestamp;
 use cola_ia_core::event::{EventType, Source};
 use cola_ia_core::intake::RefusalCode;
-use cola_ia_core::store::{AttemptView, ConflictSummary, DeliverySummary, EffectView};
+use cola_ia_core::store::{AttemptView, ConflictSummary, DeliverySummary};
 use serde::{Deserialize, Serialize};
 
 use crate::VERSION;
@@ -216,53 +216,6 @@ impl<'a> Attempt<'a> {
             late: text(&attempt.late),
             stdout: text(&attempt.stdout),
             stderr: text(&attempt.stderr),
-        }
-    }
-}
-
-/// One named external action of a job's run.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Effect<'a> {
-    /// The job's run.
-    pub run: u32,
-    /// Its name.
-    #[serde(borrow)]
-    pub name: Cow<'a, str>,
-    /// The key that is sent to the destination.
-    #[serde(borrow)]
-    pub key: Cow<'a, str>,
-    /// `intended`, `done`, `failed`, `unknown`, `held` or `abandoned`.
-    #[serde(borrow)]
-    pub state: Cow<'a, str>,
-    /// Why it stands where it stands, a stable code.
-    #[serde(borrow)]
-    pub reason: Option<Cow<'a, str>>,
-    /// Permissions to send that were given.
-    pub tries: u32,
-    /// When it was begun first.
-    pub begun_at: String,
-    /// When its state changed last.
-    pub changed_at: String,
-    /// The resource that it made.
-    #[serde(borrow)]
-    pub resource_id: Option<Cow<'a, str>>,
-    /// What it cost, in millionths of the currency's unit.
-    pub cost_micros: Option<i64>,
-}
-
-impl<'a> Effect<'a> {
-    pub(crate) fn new(effect: &'a EffectView) -> Self {
-        Self {
-            run: effect.effect.run,
-            name: Cow::Borrowed(effect.effect.name.as_str()),
-            key: Cow::Borrowed(&effect.key),
-            state: Cow::Borrowed(effect.effect.state.as_str()),
-            reason: effect.effect.reason.map(|reason| Cow::Borrowed(reason.as_str())),
-            tries: effect.effect.newest(),
-            begun_at: effect.effect.begun_at.to_rfc3339(),
-            changed_at: effect.changed_at.to_rfc3339(),
-            resource_id: effect.resource_id().map(Cow::Borrowed),
-            cost_micros: effect.charged(),
         }
     }
 }

@@ -2,6 +2,7 @@
 
 use sha2::{Digest as _, Sha256};
 
+use super::RequestHash;
 use crate::event::Source;
 
 /// The effect that a worker's command as a whole stands for, where it names none: its key is what `COLA_IA_KEY` holds.
@@ -17,15 +18,26 @@ pub const JOB_EFFECT: &str = "job";
 /// before each stands its length in bytes as 32 bits, big-endian. The run is written in decimal digits. It never changes: keys
 /// that were sent are remembered elsewhere.
 pub fn effect_key(namespace: &[u8; 16], source: &Source, id: &str, run: u32, name: &str) -> String {
-    let mut hash = Sha256::new();
-    hash.update(b"cola-ia/effect/1");
     let run = run.to_string();
-    for field in [namespace.as_slice(), source.as_str().as_bytes(), id.as_bytes(), run.as_bytes(), name.as_bytes()] {
+    let fields =
+        [namespace.as_slice(), source.as_str().as_bytes(), id.as_bytes(), run.as_bytes(), name.as_bytes()];
+    base64url(&hash_of(b"cola-ia/effect/1", fields))
+}
+
+/// The hash of a request, from the fields that make it what it is: the same ones in the same order, or it is another request.
+pub fn request_hash<'a>(fields: impl IntoIterator<Item = &'a [u8]>) -> RequestHash {
+    hash_of(b"cola-ia/request/1", fields)
+}
+
+fn hash_of<'a>(domain: &[u8], fields: impl IntoIterator<Item = &'a [u8]>) -> [u8; 32] {
+    let mut hash = Sha256::new();
+    hash.update(domain);
+    for field in fields {
         // Ids and names are far below 4 GiB; a longer field would only be hashed with a wrapped length.
         hash.update((field.len() as u32).to_be_bytes());
         hash.update(field);
     }
-    base64url(&hash.finalize())
+    hash.finalize().into()
 }
 
 fn base64url(bytes: &[u8]) -> String {
@@ -78,6 +90,15 @@ mod tests {
         let apart: std::collections::BTreeSet<_> = keys.iter().collect();
         assert_eq!(apart.len(), keys.len(), "{keys:?}");
         assert!(keys.iter().all(|key| key.len() == 43));
+    }
+
+    #[test]
+    fn a_request_is_its_fields_and_not_their_joined_bytes() {
+        let of = |fields: &[&str]| request_hash(fields.iter().map(|field| field.as_bytes()));
+        assert_eq!(of(&["a", "b"]), of(&["a", "b"]));
+        for other in [&["ab"][..], &["b", "a"], &["a", "b", ""], &[]] {
+            assert_ne!(of(&["a", "b"]), of(other), "{other:?}");
+        }
     }
 
     /// RFC 4648, section 10.

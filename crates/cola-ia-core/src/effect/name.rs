@@ -47,6 +47,34 @@ impl BeginId {
         entropy.fill(&mut bytes);
         Self(bytes)
     }
+
+    /// Reads 32 hexadecimal digits of either case; `None` for anything else.
+    pub fn parse(text: &str) -> Option<Self> {
+        unhex(text).map(Self)
+    }
+}
+
+/// 32 hexadecimal digits.
+impl fmt::Display for BeginId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.iter().try_for_each(|byte| write!(f, "{byte:02x}"))
+    }
+}
+
+/// Reads the hash of a request from 64 hexadecimal digits of either case; `None` for anything else.
+pub fn parse_request_hash(text: &str) -> Option<RequestHash> {
+    unhex(text)
+}
+
+fn unhex<const LENGTH: usize>(text: &str) -> Option<[u8; LENGTH]> {
+    if text.len() != 2 * LENGTH || !text.bytes().all(|byte| byte.is_ascii_hexdigit()) {
+        return None;
+    }
+    let mut bytes = [0; LENGTH];
+    for (byte, digits) in bytes.iter_mut().zip(text.as_bytes().chunks(2)) {
+        *byte = u8::from_str_radix(std::str::from_utf8(digits).ok()?, 16).ok()?;
+    }
+    Some(bytes)
 }
 
 /// SHA-256 of what is sent, in whatever form its sender finds the same bytes again.
@@ -55,6 +83,17 @@ pub type RequestHash = [u8; 32];
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn begin_ids_are_read_as_they_are_written() {
+        let id = BeginId(std::array::from_fn(|at| at as u8 * 17));
+        assert_eq!(id.to_string(), "00112233445566778899aabbccddeeff");
+        assert_eq!(BeginId::parse(&id.to_string().to_uppercase()), Some(id));
+        for wrong in ["", "0", &"0".repeat(31), &"0".repeat(34), &"+1".repeat(16), &"ñ".repeat(16)] {
+            assert_eq!(BeginId::parse(wrong), None, "{wrong:?}");
+        }
+        assert_eq!(parse_request_hash(&"ab".repeat(32)), Some([0xab; 32]));
+    }
 
     #[test]
     fn names_have_one_form() {

@@ -28,6 +28,9 @@ pub struct Spec {
     pub env: Vec<(String, OsString)>,
     /// What it reads on its standard input.
     pub stdin: String,
+    /// It has our standard input (where that is no terminal) and our standard error output: nothing is fed to it, and of the
+    /// latter nothing is kept.
+    pub inherit: bool,
     /// How long it may run before it is ended; `None`: as long as it likes.
     pub time_limit: Option<Duration>,
     /// How long it has between being asked to end and being ended.

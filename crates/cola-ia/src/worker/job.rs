@@ -108,6 +108,7 @@ async fn run(worker: &Worker, leased: &Leased, grip: &Grip) -> Result<Ran, NotRu
         args: worker.how.args.clone(),
         env,
         stdin,
+        inherit: false,
         time_limit: worker.time_limit,
         grace: worker.grace,
     };

@@ -1,12 +1,12 @@
 //! Starting a command: what it inherits, and why it did not start.
 
 use std::ffi::{OsStr, OsString};
-use std::io::{self, BufRead as _, Read as _, Write as _};
+use std::io::{self, BufRead as _, IsTerminal as _, Read as _, Write as _};
 use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::ffi::{OsStrExt as _, OsStringExt as _};
 use std::os::unix::process::CommandExt as _;
 use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::process::{Command, Stdio};
 
 use nix::errno::Errno;
 use nix::fcntl::{FcntlArg, OFlag, fcntl};
@@ -26,7 +26,8 @@ const INHERITED: &str = "COLA_IA_LANG";
 pub(super) fn start(spec: Spec) -> Result<(Leader, Pump), NotStarted> {
     keep_the_ended();
     let mut command = command(&spec);
-    let pump = pipes(&mut command, spec.stdin.into_bytes()).map_err(NotStarted::Other)?;
+    let pipes = if spec.inherit { ours(&mut command) } else { pipes(&mut command, spec.stdin.into_bytes()) };
+    let pump = pipes.map_err(NotStarted::Other)?;
     let leader = spawn(&mut command).map_err(|error| why(error, &spec.program, &spec.env))?;
     Ok((leader, pump))
 }
@@ -62,13 +63,29 @@ fn pipes(command: &mut Command, text: Vec<u8>) -> io::Result<Pump> {
     } else {
         Feed::rest(Sender::from_owned_fd(OwnedFd::from(ours))?, text, taken)
     };
-    let (ours, theirs) = io::pipe()?;
+    let (stdout, theirs) = output()?;
     command.stdout(theirs);
-    let stdout = Output::new(Receiver::from_owned_fd(OwnedFd::from(ours))?);
-    let (ours, theirs) = io::pipe()?;
+    let (stderr, theirs) = output()?;
     command.stderr(theirs);
-    let stderr = Output::new(Receiver::from_owned_fd(OwnedFd::from(ours))?);
     Ok(Pump { feed, stdout, stderr })
+}
+
+/// Gives `command` our own standard input and error output, and a pipe for its output.
+fn ours(command: &mut Command) -> io::Result<Pump> {
+    // In its group of its own it would be stopped when it reads from a terminal.
+    if io::stdin().is_terminal() {
+        command.stdin(Stdio::null());
+    }
+    let (stdout, theirs) = output()?;
+    command.stdout(theirs);
+    // At its end from the start.
+    let (stderr, _) = output()?;
+    Ok(Pump { feed: Feed::done(), stdout, stderr })
+}
+
+fn output() -> io::Result<(Output, io::PipeWriter)> {
+    let (ours, theirs) = io::pipe()?;
+    Ok((Output::new(Receiver::from_owned_fd(OwnedFd::from(ours))?), theirs))
 }
 
 fn nonblocking(pipe: impl AsFd) -> io::Result<()> {

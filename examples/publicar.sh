@@ -25,17 +25,21 @@
 #   PUBLICAR_COSTE_MAX     lo más que puede costar un borrador, en la moneda del almacén: 0.02
 #   PUBLICAR_REPETIR_BAJO  se repite sin saber si ya se pagó solo lo que cuesta menos que esto: 0.05
 #   PUBLICAR_ESPERA        cuánto puede tardar el blog en enseñar lo que recibió: 60s
+#   PUBLICAR_TOPE          segundos que puede durar una petición: 45
 set -euo pipefail
 
-aqui=$(cd -- "$(dirname -- "${BASH_SOURCE[0]}")" && pwd)/publicar
+cd -- "$(dirname -- "${BASH_SOURCE[0]}")/publicar"
 : "${PUBLICAR_MODELO_URL:?}" "${PUBLICAR_MODELO:?}" "${PUBLICAR_BLOG_URL:?}"
+export PUBLICAR_TOPE=${PUBLICAR_TOPE:-45}
+# curl se rinde antes de que `effect run` termine el paso: así el paso aún puede decir qué pasó.
+plazo=$((PUBLICAR_TOPE + 15))s
 
 idea=$(cat)
 
-# El resultado es el mismo la primera vez que en un reintento: en un reintento sale de lo anotado y no se llama a nadie.
-borrador=$(cola-ia effect run draft \
+# Sale lo mismo la primera vez que en un reintento: en un reintento es lo anotado, y no se llama a nadie.
+borrador=$(cola-ia effect run draft --timeout "$plazo" \
   --retry-below "${PUBLICAR_REPETIR_BAJO:-0.05}" --max-cost "${PUBLICAR_COSTE_MAX:-0.02}" \
-  -- "$aqui/borrador.sh" <<<"$idea")
+  -- ./borrador.sh <<<"$idea")
 texto=$(jq -r '.draft // empty' <<<"$borrador")
 if [ -z "$texto" ]; then
   # Se pagó, está anotado y no sirve: otro intento daría lo mismo. Una persona decide si hay otra vuelta (cola-ia replay).
@@ -46,8 +50,7 @@ fi
 titulo=${idea%%$'\n'*}
 articulo=$(jq -n --arg title "${titulo:0:80}" --arg content "$texto" --arg status "${PUBLICAR_ESTADO:-draft}" \
   '{title: $title, content: $content, status: $status}')
-publicado=$(cola-ia effect run publish --lookup "$aqui/buscar.sh" --settle "${PUBLICAR_ESPERA:-60s}" \
-  -- "$aqui/enviar.sh" <<<"$articulo")
 
-# El trabajo recuerda qué artículo hizo: `cola-ia effect find --resource ID` lleva de vuelta al evento.
-printf '%s' "$publicado" >"$COLA_IA_RESULT"
+# El id del artículo queda en el efecto y en el trabajo: `cola-ia effect find --resource ID` lleva de vuelta al evento.
+cola-ia effect run publish --timeout "$plazo" --lookup ./buscar.sh --settle "${PUBLICAR_ESPERA:-60s}" \
+  -- ./enviar.sh <<<"$articulo"

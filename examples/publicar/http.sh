@@ -10,9 +10,6 @@ no_esta() {
 
 : "${COLA_IA_EFFECT_KEY:?solo dentro de cola-ia effect run}"
 
-# Segundos que puede durar una petición.
-readonly TOPE=45
-
 # El slug del artículo, hecho de la clave del efecto: la misma en cada intento, y de ningún otro efecto. Solo minúsculas y
 # cifras, porque los blogs cambian lo demás.
 slug() {
@@ -24,7 +21,7 @@ slug() {
 pedir() {
   local auth=$1 salida
   shift
-  salida=$(curl --silent --show-error --max-time "$TOPE" --write-out '\n%{http_code}' \
+  salida=$(curl --silent --show-error --max-time "${PUBLICAR_TOPE:-45}" --write-out '\n%{http_code}' \
     -H @<([ -z "$auth" ] || printf 'Authorization: %s\n' "$auth") "$@") || return $?
   estado=${salida##*$'\n'}
   cuerpo=${salida%$'\n'*}

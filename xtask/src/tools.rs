@@ -57,6 +57,8 @@ const TOOLS: &[Tool] = &[
         probe: &["-c", "import sys, venv, ensurepip; assert sys.version_info >= (3, 11)"],
     },
     Tool { name: "bash", why: "runs the Bash worker of docs/WORKERS.md", package: "bash", probe: &["-c", "true"] },
+    Tool { name: "curl", why: "asks model and blog for examples/publicar.sh", package: "curl", probe: &["--version"] },
+    Tool { name: "jq", why: "reads their answers", package: "jq", probe: &["--version"] },
     Tool {
         name: "node",
         why: "runs the Node worker of docs/WORKERS.md",

@@ -5,6 +5,7 @@
 #![allow(clippy::unwrap_used, reason = "a test stops at what it did not expect")]
 
 pub(crate) mod input;
+pub(crate) mod later;
 pub(crate) mod mounts;
 pub(crate) mod redact;
 pub(crate) mod stored;

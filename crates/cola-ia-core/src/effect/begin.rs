@@ -222,10 +222,8 @@ impl Ledger {
         if policy.lookup {
             return false;
         }
-        let cheap = |one: &Try| {
-            let cost = if one.is_of_restore() { begin.expected } else { one.expected };
-            cost.zip(policy.retry_below).is_some_and(|(cost, bound)| cost < bound)
-        };
+        // What a lost try may have cost nobody knows.
+        let cheap = |one: &Try| one.expected.zip(policy.retry_below).is_some_and(|(cost, bound)| cost < bound);
         policy.otherwise == Otherwise::Retry || effect.open_tries().all(cheap)
     }
 

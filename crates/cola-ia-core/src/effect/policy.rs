@@ -19,8 +19,8 @@ pub struct Policy {
     pub settle: Duration,
     /// What to do where neither key nor lookup can help.
     pub otherwise: Otherwise,
-    /// Open tries that cost less than this are repeated, whatever `otherwise` says. What the restored store does not know of
-    /// counts as dear as the try that would be made.
+    /// Open tries that cost less than this are repeated, whatever `otherwise` says. What a restored store does not know of is
+    /// not: nobody knows what it may have cost.
     pub retry_below: Option<Micros>,
 }
 

@@ -432,7 +432,8 @@ fn begin_in_a_restored_store_never_answers_plain_go() {
         ("lookup", lookup(), 90, "check 1 from -"),
         ("key and lookup", Policy { lookup: true, ..key(900) }, 90, "check 1 from -"),
         ("retry, by name", retry(), 500, "go 2 before 510"),
-        ("cheap", Policy { retry_below: micros(6), ..hold() }, 500, "go 2 before 510"),
+        ("cheap", Policy { retry_below: micros(6), ..hold() }, 500, "held restored"),
+        ("cheap, and lookup", Policy { retry_below: micros(6), ..lookup() }, 90, "check 1 from -"),
     ];
     for (fact, policy, second, expected) in table {
         let answer = word(&restored(Desk::new(policy.clone()).at(*second), 0).begin(1));
@@ -450,6 +451,8 @@ fn begin_in_a_restored_store_never_answers_plain_go() {
     assert_eq!(word(&looked.at(112).begin(3)), "wait 201", "restored once more");
     let done = Desk::new(hold()).begun(1).reported(1, "r1");
     assert_eq!(word(&restored(done, 20).begin(2)), "done r1");
+    let cheap = Desk::new(Policy { retry_below: micros(6), ..hold() }).begun(1).reported(1, "unknown");
+    assert_eq!(word(&restored(cheap, 20).begin(2)), "held nobody_can_tell", "beside the cheap one there is a lost one");
 }
 
 #[test]

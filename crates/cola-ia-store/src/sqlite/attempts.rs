@@ -1,8 +1,8 @@
-//! Attempts and effects: those that went wrong as a list, those of one job as part of its history.
+//! Attempts: those that went wrong as a list, those of one job as part of its history.
 
 use cola_ia_core::filter::Filter;
 use cola_ia_core::intake::EventNumber;
-use cola_ia_core::store::{AttemptView, EffectView, HISTORY_MAX, Page};
+use cola_ia_core::store::{AttemptView, HISTORY_MAX, Page};
 use rusqlite::{Connection, Row};
 
 use super::conditions::Conditions;
@@ -85,9 +85,4 @@ fn attempt(row: &Row<'_>) -> rusqlite::Result<AttemptView> {
         stdout: None,
         stderr: None,
     })
-}
-
-/// The latest effects of a job, newest first.
-pub(super) fn effects_of(_connection: &Connection, _event: i64) -> rusqlite::Result<Vec<EffectView>> {
-    todo!()
 }

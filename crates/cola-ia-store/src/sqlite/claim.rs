@@ -2,15 +2,18 @@
 
 use cola_ia_core::clock::Timestamp;
 use cola_ia_core::job::{JobState, LeaseToken};
-use cola_ia_core::store::{Claim, ClaimRequest, LEASES_MAX, Leased, OpId, StoreError, WORKER_NAME_MAX_BYTES, fitting};
+use cola_ia_core::store::{
+    Claim, ClaimRequest, EffectView, LEASES_MAX, Leased, OpId, StoreError, WORKER_NAME_MAX_BYTES, fitting,
+};
 use rusqlite::{Connection, OptionalExtension as _, Row, params};
 
+use super::effects::case::{Cases, Records};
 use super::job_row::{self, JobRow, Moves};
 use super::row;
 use super::rows::Rows;
 use super::writer::Scope;
 
-/// Texts of one answer: a claim takes no more jobs once it has so many bytes.
+/// Texts and results of one answer: a claim takes no more jobs once it has so many bytes.
 const ANSWER_MAX_BYTES: usize = 16 * 1024 * 1024;
 
 /// Of `sources s`.
@@ -56,7 +59,7 @@ fn claimed_before(connection: &Connection, op: OpId) -> rusqlite::Result<Option<
         row::JOB_COLUMNS,
         row::JOB_JOINS,
     );
-    connection
+    let mut leases: Vec<Leased> = connection
         .prepare_cached(&sql)?
         .query_map(params![first.0, last.0], |row| {
             let column = row::JOB_COLUMNS_LEN;
@@ -70,12 +73,22 @@ fn claimed_before(connection: &Connection, op: OpId) -> rusqlite::Result<Option<
                 job: row::job(row)?,
             })
         })?
-        .collect::<rusqlite::Result<_>>()
-        .map(Some)
+        .collect::<rusqlite::Result<_>>()?;
+    let mut cases = Cases::new(connection)?;
+    for leased in &mut leases {
+        if let Some(row) = JobRow::find(connection, leased.job.event.0)? {
+            leased.effects = cases.of_run(row, Records::Bring)?.into_views(connection)?;
+        }
+    }
+    Ok(Some(leases))
 }
 
 fn text(row: &Row<'_>, column: usize) -> rusqlite::Result<String> {
     row.get::<_, Option<String>>(column).map(Option::unwrap_or_default)
+}
+
+fn weight(view: &EffectView) -> usize {
+    view.effect.records.iter().filter_map(|record| record.evidence.result.as_ref()).map(String::len).sum()
 }
 
 fn sources(connection: &Connection, request: &ClaimRequest) -> rusqlite::Result<Vec<i64>> {
@@ -144,10 +157,10 @@ fn lease(
         row::JOB_JOINS
     );
     let mut select = connection.prepare_cached(&sql)?;
+    let mut cases = Cases::new(connection)?;
     for event in due {
         let (from, mut summary, text) = select
             .query_row([event], |row| Ok((JobRow::of(row, columns + 1)?, row::job(row)?, text(row, columns)?)))?;
-        bytes += text.len();
         let token = LeaseToken::new(op.0, given.len() as u16);
         let job = from
             .job
@@ -160,8 +173,11 @@ fn lease(
         summary.due_at = None;
         summary.lease_until = Some(until);
         let (attempt, crashes) = (from.leases + 1, job.crashes);
-        moves.job(JobState::Pending, &JobRow { job, leases: attempt, ..from }, Some(&worker), None)?;
-        given.push(Leased { token, until, attempt, crashes, job: summary, text, effects: Vec::new() });
+        let to = JobRow { job, leases: attempt, ..from };
+        moves.job(JobState::Pending, &to, Some(&worker), None)?;
+        let effects = cases.of_run(to, Records::Bring)?.into_views(connection)?;
+        bytes += text.len() + effects.iter().map(weight).sum::<usize>();
+        given.push(Leased { token, until, attempt, crashes, job: summary, text, effects });
         if bytes > ANSWER_MAX_BYTES {
             break;
         }

@@ -70,4 +70,9 @@ impl Conditions {
     pub(super) fn values(self) -> impl rusqlite::Params {
         rusqlite::params_from_iter(self.values)
     }
+
+    /// The values, for a statement that is run more than once.
+    pub(super) fn into_values(self) -> Vec<Value> {
+        self.values
+    }
 }

@@ -92,7 +92,7 @@ fn open(path: &Path, flags: OpenFlags) -> rusqlite::Result<Connection> {
     // A plan never depends on the values that are bound. Otherwise SQLite may look at them where there are partial indices,
     // and then prepares such a statement anew each time one of them changes.
     connection.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true)?;
-    connection.set_prepared_statement_cache_capacity(64);
+    connection.set_prepared_statement_cache_capacity(128);
     Ok(connection)
 }
 

@@ -3,12 +3,14 @@
 use std::time::Duration;
 
 use cola_ia_core::clock::Timestamp;
-use cola_ia_core::job::{Draw, Ending, JobState, LeaseToken, Outcome, RetryPolicy, Sign};
+use cola_ia_core::effect::{self, EndAnswer};
+use cola_ia_core::job::{Ending, JobState, LeaseToken, RetryPolicy, Sign};
 use cola_ia_core::store::{End, EndRefused, Ended, ErrorKind, LEASES_MAX, LeaseLost, StoreError};
-use rusqlite::{CachedStatement, Connection, OptionalExtension as _, Row};
+use rusqlite::Connection;
 
+use super::effects::case::{Cases, Records};
 use super::job_row::{self, EndedAttempt, JobRow, Moves};
-use super::row;
+use super::lease::{Find, UNKNOWN};
 use super::writer::Scope;
 
 /// Refuses a call about more leases than one transaction takes.
@@ -50,10 +52,11 @@ pub(super) fn end(
     let at = scope.clock.now();
     let ended = || -> rusqlite::Result<Vec<Result<Ended, EndRefused>>> {
         let mut find = Find::new(scope.connection)?;
+        let mut cases = Cases::new(scope.connection)?;
         let mut moves = Moves::new(scope, at)?;
         let answers = ends
             .iter()
-            .map(|end| end_one(scope.connection, &mut find, &mut moves, end, policy))
+            .map(|end| end_one(scope.connection, &mut find, &mut cases, &mut moves, end, policy))
             .collect::<Result<_, _>>()?;
         moves.count(policy.pause_after)?;
         Ok(answers)
@@ -64,24 +67,38 @@ pub(super) fn end(
 fn end_one(
     connection: &Connection,
     find: &mut Find<'_>,
+    cases: &mut Cases<'_>,
     moves: &mut Moves<'_>,
     End { token, ending, report }: &End,
     policy: &RetryPolicy,
 ) -> rusqlite::Result<Result<Ended, EndRefused>> {
     let Some(attempt) = find.attempt(*token)? else { return Ok(Err(EndRefused::LeaseLost(UNKNOWN))) };
-    if let Some((outcome, ended)) = attempt.ended
-        && outcome == ending.outcome()
-    {
-        return Ok(Ok(ended));
-    }
-    let Ok((job, outcome)) = attempt.job.job.end(moves.at, *token, *ending, policy, Draw::of(*token)) else {
+    let before = attempt.ended;
+    if before.is_none_or(|(outcome, _)| outcome != ending.outcome()) && !attempt.job.job.is_held_by(*token) {
         return attempt.late(connection, word(*ending)).map(EndRefused::LeaseLost).map(Err);
+    }
+    let row = attempt.row;
+    let mut read = cases.of_run(attempt.job, Records::Leave)?;
+    let ledger = cases.ledger_of(&read, moves.at, policy)?;
+    let answer = ledger.end(&mut read.case, *token, *ending, before.map(|(outcome, _)| outcome));
+    read.write_effects(moves.at, &mut moves.sums, None)?;
+    let outcome = match (answer, before) {
+        (Ok(EndAnswer::Now(outcome)), _) => outcome,
+        (Ok(EndAnswer::Before), Some((_, ended))) => return Ok(Ok(ended)),
+        (Ok(EndAnswer::Before) | Err(effect::EndRefused::LeaseLost), _) => {
+            return Ok(Err(EndRefused::LeaseLost(UNKNOWN)));
+        }
+        (Err(effect::EndRefused::Unresolved), _) => {
+            return Ok(Err(EndRefused::Unresolved(read.case.open().map(|effect| effect.name.clone()).collect())));
+        }
     };
+    let job = read.case.job;
     let ended = job_row::ended(&job);
-    let sign = Sign::of(*ending, report.error_class.as_deref());
-    moves.signs.hear(attempt.job.source, attempt.job.event, sign);
-    moves.job(JobState::Running, &JobRow { job, ..attempt.job }, None, Some(report))?;
-    moves.attempt(EndedAttempt { attempt: attempt.row, outcome, ended, report: Some(report) })?;
+    let JobRow { event, source, .. } = read.row;
+    moves.signs.hear(source, event, Sign::of(*ending, report.error_class.as_deref()));
+    moves.job(JobState::Running, &JobRow { job, ..read.row }, None, Some(report))?;
+    moves.sums.attempt(moves.at, source, report);
+    moves.attempt(EndedAttempt { attempt: row, outcome, ended, report: Some(report) })?;
     Ok(Ok(ended))
 }
 
@@ -91,62 +108,5 @@ fn word(ending: Ending) -> &'static str {
         Ending::Done => "complete",
         Ending::Failed { .. } => "fail",
         Ending::Later { .. } | Ending::Released => "release",
-    }
-}
-
-/// The answer to a lease that nobody gave.
-const UNKNOWN: LeaseLost = LeaseLost { superseded_by: None };
-
-/// The attempt that a lease belongs to, and its job.
-struct Attempt {
-    row: i64,
-    run: u32,
-    number: u32,
-    ended: Option<(Outcome, Ended)>,
-    job: JobRow,
-}
-
-/// Finds attempts by their leases.
-struct Find<'c>(CachedStatement<'c>);
-
-impl<'c> Find<'c> {
-    fn new(connection: &'c Connection) -> rusqlite::Result<Self> {
-        let sql = format!(
-            "SELECT a.attempt, a.run, a.number, a.outcome, a.to_state, a.to_due, {}
-             FROM attempts a LEFT JOIN jobs j ON j.event = a.event WHERE a.lease = ?1",
-            job_row::COLUMNS
-        );
-        connection.prepare_cached(&sql).map(Self)
-    }
-
-    /// `None` for a lease that nobody gave.
-    fn attempt(&mut self, token: LeaseToken) -> rusqlite::Result<Option<Attempt>> {
-        let read = |row: &Row<'_>| {
-            let (outcome, state): (Option<String>, Option<String>) = (row.get(3)?, row.get(4)?);
-            let ended = match (outcome.as_deref(), state.as_deref()) {
-                (Some(outcome), Some(state)) => Some((
-                    Outcome::from_word(outcome).ok_or_else(|| row::unexpected("outcome", outcome))?,
-                    Ended {
-                        state: JobState::from_word(state).ok_or_else(|| row::unexpected("state", state))?,
-                        due_at: row::maybe_time(row, 5)?,
-                    },
-                )),
-                _ => None,
-            };
-            let job = JobRow::of(row, 6)?;
-            Ok(Attempt { row: row.get(0)?, run: row.get(1)?, number: row.get(2)?, ended, job })
-        };
-        self.0.query_row([token.0], read).optional()
-    }
-}
-
-impl Attempt {
-    /// Records that it spoke when its lease was lost. The first word counts, and any word more than a heartbeat.
-    fn late(&self, connection: &Connection, said: &str) -> rusqlite::Result<LeaseLost> {
-        connection
-            .prepare_cached("UPDATE attempts SET late = ?2 WHERE attempt = ?1 AND (late IS NULL OR late = 'extend')")?
-            .execute((self.row, said))?;
-        let superseded = self.job.job.run == self.run && self.job.leases != self.number;
-        Ok(LeaseLost { superseded_by: superseded.then_some(self.job.leases) })
     }
 }

@@ -2,11 +2,12 @@
 
 use cola_ia_core::clock::Timestamp;
 use cola_ia_core::intake::{DeliveryNumber, EventNumber};
-use cola_ia_core::job::{Job, JobState, Outcome};
+use cola_ia_core::job::{JobState, Outcome, RetryPolicy};
 use cola_ia_core::store::{EraseRequest, Erased, ErrorKind, OpId, StoreError, erased_id, names};
 use rusqlite::{Connection, OptionalExtension as _, params};
 
-use super::job_row::{self, JobRow};
+use super::effects::case::{Cases, Records};
+use super::job_row::{JobRow, Moves};
 use super::ops::{Call, Numbers, digest};
 use super::reader::Sight;
 use super::writer::Scope;
@@ -81,9 +82,11 @@ pub(super) fn erase(scope: &Scope<'_>, op: OpId, request: &EraseRequest) -> Resu
         return Ok(None);
     };
     let now = scope.clock.now();
-    let unfinished = if request.after.is_none() { unfinished(scope, event, now)? } else { None };
+    let mut cancelled = false;
     if request.after.is_none() {
-        forget(scope, event, now, request, unfinished.as_ref()).map_err(sqlite)?;
+        let unfinished = unfinished(scope, event, now)?;
+        forget(scope, event, now, request).map_err(sqlite)?;
+        cancelled = unfinished.map_or(Ok(false), |row| cancel(scope, row, now)).map_err(sqlite)?;
     }
     let next = forget_deliveries(scope.connection, event, request).map_err(sqlite)?;
     let erased_at: i64 = scope
@@ -94,7 +97,7 @@ pub(super) fn erase(scope: &Scope<'_>, op: OpId, request: &EraseRequest) -> Resu
     let erased = Erased {
         event: EventNumber(event),
         erased_at: Timestamp::from_micros(erased_at),
-        cancelled: unfinished.is_some(),
+        cancelled,
         gone: false,
         next,
     };
@@ -127,22 +130,18 @@ fn unfinished(scope: &Scope<'_>, event: i64, now: Timestamp) -> Result<Option<Jo
 }
 
 /// What goes with the text. The rows stay, with fingerprints, times, costs and outcomes.
-pub(super) const CONTENT: [&str; 6] = [
+pub(super) const CONTENT: [&str; 7] = [
     "UPDATE conflicts SET text = NULL, type = NULL, note = NULL WHERE event = ?1",
     "UPDATE revisions SET text = NULL WHERE event = ?1",
     "UPDATE decisions SET note = NULL WHERE event = ?1",
     "UPDATE attempts SET stdout = NULL, stderr = NULL, late = NULL, error = NULL WHERE event = ?1",
-    "UPDATE effects SET result = NULL, resource_id = NULL WHERE event = ?1",
+    "UPDATE effects SET note = NULL WHERE event = ?1",
+    "UPDATE effect_records SET result = NULL, resource_id = NULL
+     WHERE effect IN (SELECT effect FROM effects WHERE event = ?1)",
     "UPDATE jobs SET result = NULL, resource_id = NULL WHERE event = ?1",
 ];
 
-fn forget(
-    scope: &Scope<'_>,
-    event: i64,
-    now: Timestamp,
-    request: &EraseRequest,
-    unfinished: Option<&JobRow>,
-) -> rusqlite::Result<()> {
+fn forget(scope: &Scope<'_>, event: i64, now: Timestamp, request: &EraseRequest) -> rusqlite::Result<()> {
     let connection = scope.connection;
     let hash = hash(connection, request.source.as_str(), &request.id)?;
     connection
@@ -154,12 +153,25 @@ fn forget(
     for sql in CONTENT {
         connection.prepare_cached(sql)?.execute([event])?;
     }
-    if let Some(row) = unfinished {
-        let job =
-            Job { state: JobState::Cancelled, due_at: None, lease: None, reason: REASON.into(), ..row.job.clone() };
-        job_row::put(scope, row, job, Outcome::Crashed, now)?;
-    }
     take_over::forget_row(connection, request.source.as_str(), &request.id)
+}
+
+/// Cancels the job; whether it is so now. With the outcome of an effect open it is held until that is settled: what may have
+/// been paid or published, and its money, is still there for a person to see.
+fn cancel(scope: &Scope<'_>, row: JobRow, now: Timestamp) -> rusqlite::Result<bool> {
+    let mut cases = Cases::new(scope.connection)?;
+    let mut read = cases.of_run(row, Records::Leave)?;
+    if cases.ledger_of(&read, now, &RetryPolicy::default())?.cancel(&mut read.case).is_err() {
+        return Ok(false);
+    }
+    let cancelled = read.case.job.state == JobState::Cancelled;
+    if cancelled {
+        read.case.job.reason = REASON.into();
+    }
+    let mut moves = Moves::new(scope, now)?;
+    read.write(&mut moves, None, Outcome::Crashed)?;
+    moves.count(None)?;
+    Ok(cancelled)
 }
 
 /// Goes through deliveries from where the last step ended: those of the event lose what they say, and refused ones their

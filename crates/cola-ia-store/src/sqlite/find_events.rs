@@ -8,7 +8,7 @@ use cola_ia_core::store::{
 use rusqlite::{Connection, OptionalExtension as _, Row, params};
 
 use super::reader::Sight;
-use super::{accept, attempts, preview, row};
+use super::{accept, attempts, effects, preview, row};
 
 /// See [`Store::find_events`](cola_ia_core::store::Store::find_events).
 pub(super) fn find_events(sight: &Sight<'_>, source: Option<&Source>, id: &str) -> rusqlite::Result<Vec<EventHistory>> {
@@ -75,7 +75,7 @@ fn history(connection: &Connection, event: i64) -> rusqlite::Result<EventHistory
     history.conflicts = conflicts(connection, event)?;
     history.deliveries = deliveries(connection, event)?;
     history.attempts = attempts::of_event(connection, event)?;
-    history.effects = attempts::effects_of(connection, event)?;
+    history.effects = effects::list::of_event(connection, event)?;
     Ok(history)
 }
 

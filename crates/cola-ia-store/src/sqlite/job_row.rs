@@ -12,6 +12,7 @@ use rusqlite::{CachedStatement, Connection, OptionalExtension as _, Row, params}
 use super::counters::Tally;
 use super::row;
 use super::sources::Signs;
+use super::sums::Sums;
 use super::writer::Scope;
 
 /// What of a job's row its moves read and write.
@@ -57,9 +58,12 @@ impl JobRow {
 
 /// Writes jobs that move and attempts that end, in one transaction, and counts the jobs.
 pub(super) struct Moves<'a> {
-    scope: &'a Scope<'a>,
+    connection: &'a Connection,
+    fold_after: u32,
     pub(super) at: Timestamp,
     tally: Tally,
+    /// Money that is told or held.
+    pub(super) sums: Sums,
     /// What ends of attempts say about their sources.
     pub(super) signs: Signs,
     job: CachedStatement<'a>,
@@ -79,13 +83,19 @@ pub(super) struct EndedAttempt<'a> {
 }
 
 impl<'a> Moves<'a> {
-    pub(super) fn new(scope: &'a Scope<'a>, at: Timestamp) -> rusqlite::Result<Self> {
-        let job = scope.connection.prepare_cached(
+    pub(super) fn new(scope: &Scope<'a>, at: Timestamp) -> rusqlite::Result<Self> {
+        Self::on(scope.connection, scope.fold_after, at)
+    }
+
+    /// For what is written without a call.
+    pub(super) fn on(connection: &'a Connection, fold_after: u32, at: Timestamp) -> rusqlite::Result<Self> {
+        let job = connection.prepare_cached(
             "UPDATE jobs SET state = ?2, run = ?3, attempts = ?4, crashes = ?5, due_at = ?6, lease = ?7,
                  lease_until = ?8, reason = ?9, leases = ?10, worker = ?11, changed_at = ?12,
                  resource_id = coalesce(?13, resource_id), result = coalesce(?14, result) WHERE event = ?1",
         )?;
-        Ok(Self { scope, at, tally: Tally::default(), signs: Signs::default(), job, attempt: None })
+        let (tally, sums, signs) = (Tally::default(), Sums::default(), Signs::default());
+        Ok(Self { connection, fold_after, at, tally, sums, signs, job, attempt: None })
     }
 
     /// The job is `to` from now on, in the hands of this worker if it runs.
@@ -121,7 +131,7 @@ impl<'a> Moves<'a> {
     pub(super) fn attempt(&mut self, over: EndedAttempt<'_>) -> rusqlite::Result<()> {
         let statement = match &mut self.attempt {
             Some(statement) => statement,
-            none => none.insert(self.scope.connection.prepare_cached(
+            none => none.insert(self.connection.prepare_cached(
                 "UPDATE attempts SET ended_at = ?2, outcome = ?3, to_state = ?4, to_due = ?5, exit_code = ?6,
                      signal = ?7, error_class = ?8, error = ?9, cost_micros = ?10, tokens_in = ?11, tokens_out = ?12,
                      model = ?13, stdout = ?14, stderr = ?15 WHERE attempt = ?1",
@@ -153,7 +163,6 @@ impl<'a> Moves<'a> {
     /// that of the article's own database.
     pub(super) fn lose(&mut self, token: LeaseToken, outcome: Outcome, ended: Ended) -> rusqlite::Result<()> {
         let attempt = self
-            .scope
             .connection
             .prepare_cached("SELECT attempt FROM attempts WHERE lease = ?1")?
             .query_row([token.0], |row| row.get(0))
@@ -177,8 +186,9 @@ impl<'a> Moves<'a> {
 
     /// Counts what moved; nothing is counted without it.
     pub(super) fn count(self, pause_after: Option<u32>) -> rusqlite::Result<()> {
-        self.signs.write(self.scope.connection, self.at, pause_after)?;
-        self.tally.write(self.scope.connection, self.at, self.scope.fold_after)
+        self.signs.write(self.connection, self.at, pause_after)?;
+        self.sums.write(self.connection)?;
+        self.tally.write(self.connection, self.at, self.fold_after)
     }
 }
 
@@ -188,20 +198,6 @@ fn cut(text: Option<&str>, max_bytes: usize) -> Option<String> {
 
 fn output(bytes: &[u8]) -> Option<&[u8]> {
     (!bytes.is_empty()).then(|| last_bytes(bytes))
-}
-
-/// Moves one job otherwise than its worker says.
-pub(super) fn put(
-    scope: &Scope<'_>,
-    row: &JobRow,
-    job: Job,
-    outcome: Outcome,
-    at: Timestamp,
-) -> rusqlite::Result<Ended> {
-    let mut moves = Moves::new(scope, at)?;
-    let ended = moves.put(row, job, outcome)?;
-    moves.count(None)?;
-    Ok(ended)
 }
 
 /// What is answered of a job that moved.

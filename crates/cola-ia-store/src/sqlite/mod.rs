@@ -19,6 +19,7 @@ mod create;
 mod cursor;
 mod deliveries;
 pub mod doctor;
+mod effects;
 mod end;
 mod erase;
 mod error;
@@ -32,6 +33,7 @@ mod identities;
 mod import;
 mod job_row;
 mod jobs;
+mod lease;
 mod locks;
 mod migrate;
 mod ops;
@@ -54,6 +56,7 @@ mod slot;
 mod sources;
 mod stats;
 mod stretch;
+mod sums;
 mod take_over;
 mod time_range;
 mod writer;
@@ -546,7 +549,7 @@ impl Store for SqliteStore {
     }
 
     async fn effect_begin(&self, begin: Begin, policy: RetryPolicy) -> Result<EffectBegun, StoreError> {
-        todo!()
+        self.writer()?.call(1, move |scope| effects::begin::begin(scope, &begin, &policy)).await
     }
 
     async fn effect_done(
@@ -555,7 +558,7 @@ impl Store for SqliteStore {
         evidence: Evidence,
         policy: RetryPolicy,
     ) -> Result<ReportAnswer, StoreError> {
-        todo!()
+        self.writer()?.call(1, move |scope| effects::done::done(scope, &of, &evidence, &policy)).await
     }
 
     async fn effect_failed(
@@ -565,7 +568,9 @@ impl Store for SqliteStore {
         note: Option<String>,
         policy: RetryPolicy,
     ) -> Result<ReportAnswer, StoreError> {
-        todo!()
+        let said =
+            move |scope: &writer::Scope<'_>| effects::failed::failed(scope, &of, failure, note.as_deref(), &policy);
+        self.writer()?.call(1, said).await
     }
 
     async fn effect_unknown(
@@ -574,7 +579,7 @@ impl Store for SqliteStore {
         note: Option<String>,
         policy: RetryPolicy,
     ) -> Result<ReportAnswer, StoreError> {
-        todo!()
+        self.writer()?.call(1, move |scope| effects::unknown::unknown(scope, &of, note.as_deref(), &policy)).await
     }
 
     async fn effect_resolve(
@@ -583,7 +588,7 @@ impl Store for SqliteStore {
         looked: Looked,
         policy: RetryPolicy,
     ) -> Result<ReportAnswer, StoreError> {
-        todo!()
+        self.writer()?.call(1, move |scope| effects::resolve::resolve(scope, &of, &looked, &policy)).await
     }
 
     async fn effect_decide(
@@ -592,11 +597,12 @@ impl Store for SqliteStore {
         decision: EffectDecision,
         policy: RetryPolicy,
     ) -> Result<Option<SettleAnswer>, StoreError> {
-        todo!()
+        self.writer()?.call(1, move |scope| effects::decide::decide(scope, op, &decision, &policy)).await
     }
 
     async fn effect_list(&self, request: EffectListRequest) -> Result<Page<EffectSummary>, StoreError> {
-        todo!()
+        let below = request.page.after.as_ref().map(cursor::number).transpose()?;
+        self.reader.call(move |sight| effects::list::list(sight, &request.filter, below, request.page.limit)).await
     }
 
     async fn costs(&self, request: CostsRequest) -> Result<Costs, StoreError> {

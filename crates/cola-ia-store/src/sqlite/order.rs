@@ -1,12 +1,14 @@
 //! What people order of jobs.
 
 use cola_ia_core::clock::Timestamp;
+use cola_ia_core::effect::OrderDenied;
 use cola_ia_core::intake::EventNumber;
-use cola_ia_core::job::{Denied, JobState, Outcome};
+use cola_ia_core::job::{JobState, Outcome, RetryPolicy};
 use cola_ia_core::store::{Ended, ErrorKind, LEASES_MAX, OpId, Order, OrderRefused, StoreError};
 use rusqlite::Connection;
 
-use super::job_row::{JobRow, Moves};
+use super::effects::case::{Cases, Records};
+use super::job_row::{self, JobRow, Moves};
 use super::ops::{Call, digest};
 use super::row;
 use super::writer::Scope;
@@ -29,8 +31,12 @@ pub(super) fn order(
         return first.rest().chunks_exact(ANSWER).map(unpacked).collect::<rusqlite::Result<_>>().map_err(sqlite);
     }
     let follow_each = || -> rusqlite::Result<Vec<_>> {
+        let mut cases = Cases::new(scope.connection)?;
         let mut moves = Moves::new(scope, at)?;
-        let answers = jobs.iter().map(|event| follow(scope, &mut moves, order, *event)).collect::<Result<_, _>>()?;
+        let answers = jobs
+            .iter()
+            .map(|event| follow(scope.connection, &mut cases, &mut moves, order, *event))
+            .collect::<Result<_, _>>()?;
         moves.count(None)?;
         Ok(answers)
     };
@@ -41,34 +47,38 @@ pub(super) fn order(
 }
 
 fn follow(
-    scope: &Scope<'_>,
+    connection: &Connection,
+    cases: &mut Cases<'_>,
     moves: &mut Moves<'_>,
     order: Order,
     event: EventNumber,
 ) -> rusqlite::Result<Result<Ended, OrderRefused>> {
-    let Some(row) = JobRow::find(scope.connection, event.0)? else { return Ok(Err(OrderRefused::Missing)) };
-    let job = match order {
-        Order::Cancel => row.job.cancel(),
-        Order::Retry => row.job.retry(moves.at),
-        Order::Replay => row.job.replay(moves.at),
+    let Some(row) = JobRow::find(connection, event.0)? else { return Ok(Err(OrderRefused::Missing)) };
+    let mut read = match order {
+        Order::Cancel | Order::Retry => cases.of_run(row, Records::Leave)?,
+        Order::Replay => cases.of_all_runs(row)?,
     };
-    let job = match job {
-        Ok(job) => job,
-        Err(Denied::State(state)) => return Ok(Err(OrderRefused::State(state))),
-        Err(Denied::LeaseLost) => return Ok(Err(OrderRefused::State(row.job.state))),
+    let ledger = cases.ledger_of(&read, moves.at, &RetryPolicy::default())?;
+    let denied = match order {
+        Order::Cancel => ledger.cancel(&mut read.case),
+        Order::Retry => ledger.retry(&mut read.case),
+        Order::Replay => ledger.replay(&mut read.case),
     };
-    if order != Order::Cancel && content_gone(scope.connection, event)? {
-        return Ok(Err(OrderRefused::ContentGone));
-    }
-    if job.run != row.job.run && effects_open(scope.connection, event.0)? {
-        return Ok(Err(OrderRefused::EffectsOpen));
+    match denied {
+        Err(OrderDenied::State(state)) => return Ok(Err(OrderRefused::State(state))),
+        _ if order != Order::Cancel && content_gone(connection, event)? => return Ok(Err(OrderRefused::ContentGone)),
+        Err(OrderDenied::EffectsOpen) => return Ok(Err(OrderRefused::EffectsOpen)),
+        Err(OrderDenied::Abandoned) => return Ok(Err(OrderRefused::EffectAbandoned)),
+        Ok(()) => {}
     }
     // What it leaves behind is pruned in its turn.
-    scope
-        .connection
+    connection
         .prepare_cached("UPDATE events SET pruned_at = NULL WHERE seq = ?1 AND pruned_at IS NOT NULL")?
         .execute([event.0])?;
-    moves.put(&row, job, Outcome::LeaseLost).map(Ok)
+    read.write_effects(moves.at, &mut moves.sums, None)?;
+    // Written where it is as it was, too: it was ordered now.
+    moves.put(&read.row, read.case.job.clone(), Outcome::LeaseLost)?;
+    Ok(Ok(job_row::ended(&read.case.job)))
 }
 
 fn content_gone(connection: &Connection, event: EventNumber) -> rusqlite::Result<bool> {
@@ -78,13 +88,6 @@ fn content_gone(connection: &Connection, event: EventNumber) -> rusqlite::Result
              UNION ALL SELECT 1 FROM revisions WHERE event = ?1 AND text IS NOT NULL)",
         )?
         .query_row([event.0], |row| row.get(0))
-}
-
-/// Whether the outcome of an effect of this event is open.
-pub(super) fn effects_open(connection: &Connection, event: i64) -> rusqlite::Result<bool> {
-    connection
-        .prepare_cached("SELECT 1 FROM effects WHERE event = ?1 AND state IN ('intended', 'unknown', 'held')")?
-        .exists([event])
 }
 
 /// Numbers of one answer as it is kept with its op: what kind, the state's place in [`JobState::ALL`], when due.

@@ -1,9 +1,10 @@
 //! Ending leases that ran out.
 
 use cola_ia_core::intake::EventNumber;
-use cola_ia_core::job::{Draw, JobState, Outcome, RetryPolicy, Sign};
+use cola_ia_core::job::{Outcome, RetryPolicy, Sign};
 use cola_ia_core::store::{LEASES_MAX, Recovered, StoreError};
 
+use super::effects::case::{Cases, Records};
 use super::job_row::{self, JobRow, Moves};
 use super::writer::Scope;
 
@@ -30,17 +31,18 @@ pub(super) fn recover(
         let more = expired.len() > limit;
         expired.truncate(limit);
         let mut jobs = Vec::with_capacity(expired.len());
+        let mut cases = Cases::new(scope.connection)?;
         let mut moves = Moves::new(scope, at)?;
         for event in expired {
             let Some(row) = JobRow::find(scope.connection, event)? else { continue };
-            let Some(lease) = row.job.lease else { continue };
-            let Ok(job) = row.job.expire(at, policy, Draw::of(lease.token)) else { continue };
-            let ended = job_row::ended(&job);
-            jobs.push((EventNumber(event), ended));
+            let (source, mut read) = (row.source, cases.of_run(row, Records::Leave)?);
+            if cases.ledger_of(&read, at, policy)?.expire(&mut read.case).is_err() {
+                continue;
+            }
+            jobs.push((EventNumber(event), job_row::ended(&read.case.job)));
             if !dry_run {
-                moves.signs.hear(row.source, row.event, Some(Sign::of_lost_worker()));
-                moves.job(JobState::Running, &JobRow { job, ..row }, None, None)?;
-                moves.lose(lease.token, Outcome::Crashed, ended)?;
+                moves.signs.hear(source, event, Some(Sign::of_lost_worker()));
+                read.write(&mut moves, None, Outcome::Crashed)?;
             }
         }
         moves.count(policy.pause_after)?;

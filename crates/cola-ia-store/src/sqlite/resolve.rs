@@ -3,9 +3,10 @@
 use std::sync::Arc;
 
 use cola_ia_core::clock::Timestamp;
+use cola_ia_core::effect::OrderDenied;
 use cola_ia_core::event::{Content, Delivery, EventId, EventType, Origin, Source};
 use cola_ia_core::intake::{EventNumber, Intake};
-use cola_ia_core::job::{JobState, Outcome};
+use cola_ia_core::job::{JobState, Outcome, RetryPolicy};
 use cola_ia_core::store::{
     Decision, DecisionKind, ErrorKind, NOTE_MAX_BYTES, OpId, RESOLVE_MAX, ResolveRequest, Resolved, StoreError,
 };
@@ -13,10 +14,11 @@ use cola_ia_core::verdict::Verdict;
 use rusqlite::{OptionalExtension as _, params};
 
 use super::accept::{self, Prepared};
-use super::job_row::{self, JobRow};
+use super::effects::case::Cases;
+use super::job_row::{JobRow, Moves};
 use super::ops::{Call, Numbers, digest};
+use super::row;
 use super::writer::Scope;
-use super::{order, row};
 
 /// See [`Store::resolve`](cola_ia_core::store::Store::resolve).
 pub(super) fn resolve(scope: &Scope<'_>, op: OpId, request: &ResolveRequest) -> Result<Resolved, StoreError> {
@@ -281,12 +283,20 @@ impl Conflict {
 /// Gives the job a new run, unless it waits anyway. A worker that has it loses its lease.
 fn run_again(scope: &Scope<'_>, event: i64, at: Timestamp) -> Result<bool, StoreError> {
     let sqlite = |cause: rusqlite::Error| scope.error(&cause);
-    let job = JobRow::find(scope.connection, event).map_err(sqlite)?;
-    let Some(row) = job.filter(|row| row.job.state != JobState::Pending) else { return Ok(false) };
-    if order::effects_open(scope.connection, event).map_err(sqlite)? {
-        return Err(StoreError::new(ErrorKind::Conflict, "effects_open"));
-    }
-    job_row::put(scope, &row, row.job.rerun(at), Outcome::LeaseLost, at).map(|_| true).map_err(sqlite)
+    let rerun = || -> rusqlite::Result<Result<bool, OrderDenied>> {
+        let job = JobRow::find(scope.connection, event)?.filter(|row| row.job.state != JobState::Pending);
+        let Some(row) = job else { return Ok(Ok(false)) };
+        let mut cases = Cases::new(scope.connection)?;
+        let mut read = cases.of_all_runs(row)?;
+        if let Err(denied) = cases.ledger_of(&read, at, &RetryPolicy::default())?.rerun(&mut read.case) {
+            return Ok(Err(denied));
+        }
+        let mut moves = Moves::new(scope, at)?;
+        read.write(&mut moves, None, Outcome::LeaseLost)?;
+        moves.count(None)?;
+        Ok(Ok(true))
+    };
+    rerun().map_err(sqlite)?.map_err(|_| StoreError::new(ErrorKind::Conflict, "effects_open"))
 }
 
 /// Newest revision, state and run.

@@ -1,11 +1,13 @@
 //! Marking a store as restored: what it does not know may have happened.
 
 use cola_ia_core::clock::Timestamp;
-use cola_ia_core::job::JobState;
+use cola_ia_core::effect::Ledger;
+use cola_ia_core::job::{Outcome, RetryPolicy};
 use cola_ia_core::store::{ErrorKind, OpId, Restored, RestoredMark, StoreError};
 use rusqlite::Connection;
 
-use super::counters::Tally;
+use super::effects::case::{Cases, Records};
+use super::job_row::{JobRow, Moves};
 use super::ops::{self, Call, Numbers};
 use super::writer::Scope;
 
@@ -58,45 +60,30 @@ fn clear(connection: &Connection) -> rusqlite::Result<Restored> {
 
 /// When the store was restored, until a person clears it.
 pub(super) fn restored_at(connection: &Connection) -> rusqlite::Result<Option<Timestamp>> {
-    let at: Option<i64> = connection.query_row("SELECT restored_at FROM store", [], |row| row.get(0))?;
+    let at: Option<i64> =
+        connection.prepare_cached("SELECT restored_at FROM store")?.query_row([], |row| row.get(0))?;
     Ok(at.map(Timestamp::from_micros))
 }
 
 /// Who held a lease when the backup was made has lost it: the job waits again and has its attempt back, and of what it had
-/// begun nobody knows the outcome.
-///
-/// The conditions of the partial indices are repeated, because SQLite uses one only where it finds its words.
+/// begun nobody knows the outcome. There are as many as workers had in hand.
 fn void_leases(connection: &Connection, at: Timestamp, fold_after: u32) -> rusqlite::Result<u64> {
-    let now = at.as_micros();
-    let mut tally = Tally::default();
-    let mut running = connection.prepare(
-        "SELECT source, count(*) FROM jobs WHERE state = 'running' AND state NOT IN ('pending', 'done') GROUP BY source",
-    )?;
-    let mut rows = running.query([])?;
-    while let Some(row) = rows.next()? {
-        let (source, count): (i64, i64) = (row.get(0)?, row.get(1)?);
-        tally.job(source, JobState::Running, -count);
-        tally.job(source, JobState::Pending, count);
+    // The words of the partial index stand there too, or it is not used.
+    let running: Vec<i64> = connection
+        .prepare("SELECT event FROM jobs WHERE state = 'running' AND state NOT IN ('pending', 'done') ORDER BY event")?
+        .query_map([], |row| row.get(0))?
+        .collect::<rusqlite::Result<_>>()?;
+    let ledger = Ledger::new(at, None, RetryPolicy::default());
+    let mut cases = Cases::new(connection)?;
+    let mut moves = Moves::on(connection, fold_after, at)?;
+    for event in &running {
+        let Some(row) = JobRow::find(connection, *event)? else { continue };
+        let mut read = cases.of_run(row, Records::Leave)?;
+        ledger.void_lease(&mut read.case);
+        read.write(&mut moves, None, Outcome::LeaseLost)?;
     }
-    tally.write(connection, at, fold_after)?;
-    connection.execute(
-        "UPDATE attempts SET ended_at = ?1, outcome = 'lease_lost', to_state = 'pending', to_due = ?1
-         WHERE ended_at IS NULL
-           AND lease IN (SELECT lease FROM jobs WHERE state = 'running' AND state NOT IN ('pending', 'done'))",
-        [now],
-    )?;
-    connection.execute(
-        "UPDATE effects SET state = 'unknown', changed_at = ?1
-         WHERE state = 'intended' AND state IN ('intended', 'unknown', 'held')",
-        [now],
-    )?;
-    let voided = connection.execute(
-        "UPDATE jobs SET state = 'pending', due_at = ?1, attempts = max(attempts - 1, 0), reason = '',
-                lease = NULL, lease_until = NULL, worker = NULL, changed_at = ?1
-         WHERE state = 'running' AND state NOT IN ('pending', 'done')",
-        [now],
-    )?;
-    Ok(voided as u64)
+    moves.count(None)?;
+    Ok(running.len() as u64)
 }
 
 /// No mark is the least number, which is no instant of any clock.

@@ -15,7 +15,7 @@ use cola_ia_core::store::{
 };
 
 use super::money::Sums;
-use super::{Call, Event, First, Memory, op_reused};
+use super::{Call, Event, First, Memory, Twist, op_reused};
 
 /// An effect as it is kept.
 #[derive(Debug, Clone)]
@@ -130,7 +130,8 @@ impl Event {
 
 impl Memory {
     pub(super) fn ledger(&self, policy: &RetryPolicy, at: Timestamp) -> Ledger {
-        Ledger::new(at, self.restored_at, *policy)
+        let ledger = Ledger::new(at, self.restored_at, *policy);
+        self.twist.as_ref().map_or(ledger, |Twist(twist)| twist(ledger))
     }
 
     /// For views, and for what people order.
@@ -153,19 +154,23 @@ impl Memory {
         let event = self.by_number(event).expect("the caller has seen it");
         let mut case = event.case(runs);
         let answer = change(&mut case);
+        let had_a_lease = event.machine.lease.is_some();
         let mut moves: Vec<(UtcDay, String, Sums)> = Vec::new();
         for money in case.money() {
             // Of which model it will be nobody knows; what is spent is told by the records.
             moves.push((money.day, String::new(), Sums { reserved: money.reserved, ..Sums::default() }));
         }
         for effect in case.effects {
-            let known = event.kept(&effect);
-            let told = known.as_ref().map_or(0, |kept| kept.effect.records.len());
+            let known = event.kept(&effect).map_or(&[][..], |kept| &kept.effect.records);
+            let (told, is_told_more) = (known.len(), known != effect.records);
+            if is_told_more {
+                event.has_made(&effect, had_a_lease);
+            }
             for record in &effect.records[told..] {
                 let model = record.evidence.model.clone().unwrap_or_default();
                 moves.push((record.day, model, Sums::of_record(record)));
             }
-            if let Some(kept) = known {
+            if let Some(kept) = event.kept(&effect) {
                 if kept.effect.state != effect.state {
                     kept.changed_at = at;
                 }
@@ -417,7 +422,9 @@ impl Memory {
             Some(_) => return Err(op_reused()),
             None => {}
         }
-        self.book.knows(source);
+        if limit.is_some() {
+            self.book.knows(source);
+        }
         self.money.set_budget(source, limit);
         self.ops.insert(op, Call { at, first: First::SetBudget(source.clone(), limit) });
         Ok(())
@@ -425,6 +432,16 @@ impl Memory {
 }
 
 impl Event {
+    /// Something new is known of what an effect made: the job made it. What comes to a job that is over is pruned in its turn.
+    fn has_made(&mut self, effect: &Effect, had_a_lease: bool) {
+        if self.job.resource_id.is_none() {
+            self.job.resource_id = effect.records.iter().find_map(|record| record.evidence.resource_id.clone());
+        }
+        if !had_a_lease {
+            self.pruned_at = None;
+        }
+    }
+
     fn noted(&mut self, run: u32, name: &cola_ia_core::effect::EffectName, note: Option<&String>) {
         let of_it = |kept: &&mut Kept| kept.effect.run == run && kept.effect.name == *name;
         if let Some(kept) = self.effects.iter_mut().find(of_it)

@@ -34,6 +34,7 @@ mod job_row;
 mod jobs;
 mod locks;
 mod migrate;
+mod money;
 mod ops;
 mod order;
 #[cfg(test)]

@@ -3,7 +3,7 @@
 //!
 //! A sum that does not fit into a number is the largest one: what was paid is never refused.
 
-use cola_ia_core::effect::{Budget, UtcDay};
+use cola_ia_core::effect::{Budget, Micros, UtcDay};
 use rusqlite::{Connection, OptionalExtension as _, Row, params};
 
 /// What stands in a row of `money`, or is added to one. Money is in millionths.
@@ -27,7 +27,7 @@ pub(super) struct MoneySums {
 }
 
 impl MoneySums {
-    /// From the columns of [`COLUMNS`], `first` being that of the first.
+    /// From seven columns in the order of the fields.
     pub(super) fn read(row: &Row<'_>, first: usize) -> rusqlite::Result<Self> {
         Ok(Self {
             costs: row.get(first)?,
@@ -38,6 +38,31 @@ impl MoneySums {
             replays: row.get(first + 5)?,
             replayed: row.get(first + 6)?,
         })
+    }
+
+    /// What an attempt or an effect is counted as. `cost` is what was charged; `None` where none was told or expected.
+    pub(super) fn of_cost(cost: Option<Micros>, tokens_in: Option<i64>, tokens_out: Option<i64>) -> Self {
+        Self {
+            costs: cost.is_some().into(),
+            spent: cost.unwrap_or_default().get(),
+            tokens_in: tokens_in.unwrap_or_default().max(0),
+            tokens_out: tokens_out.unwrap_or_default().max(0),
+            ..Self::default()
+        }
+    }
+
+    /// What of it is more than in `other`, each sum for itself.
+    pub(super) fn beyond(self, other: Self) -> Self {
+        let more = |here: i64, there: i64| here.saturating_sub(there).max(0);
+        Self {
+            costs: more(self.costs, other.costs),
+            spent: more(self.spent, other.spent),
+            reserved: more(self.reserved, other.reserved),
+            tokens_in: more(self.tokens_in, other.tokens_in),
+            tokens_out: more(self.tokens_out, other.tokens_out),
+            replays: more(self.replays, other.replays),
+            replayed: more(self.replayed, other.replayed),
+        }
     }
 
     /// With so much more.
@@ -55,9 +80,6 @@ impl MoneySums {
     }
 }
 
-/// The columns that [`MoneySums::read`] reads.
-pub(super) const COLUMNS: &str = "costs, spent, reserved, tokens_in, tokens_out, replays, replayed";
-
 /// Adds to the sums of a day, a source and a model; `model` is empty where none was told.
 pub(super) fn add(
     connection: &Connection,
@@ -69,12 +91,8 @@ pub(super) fn add(
     if more == MoneySums::default() {
         return Ok(());
     }
-    let before = connection
-        .prepare_cached(SUMS)?
-        .query_row(params![day.0, source, model], |row| MoneySums::read(row, 0))
-        .optional()?
-        .unwrap_or_default();
-    let MoneySums { costs, spent, reserved, tokens_in, tokens_out, replays, replayed } = before.plus(more);
+    let after = sums(connection, day, source, model)?.plus(more);
+    let MoneySums { costs, spent, reserved, tokens_in, tokens_out, replays, replayed } = after;
     connection
         .prepare_cached(
             "INSERT OR REPLACE INTO money
@@ -85,8 +103,15 @@ pub(super) fn add(
     Ok(())
 }
 
-pub(super) const SUMS: &str = "SELECT costs, spent, reserved, tokens_in, tokens_out, replays, replayed FROM money
-     WHERE day = ?1 AND source = ?2 AND model = ?3";
+/// What stands there; nothing where there is no row.
+pub(super) fn sums(connection: &Connection, day: UtcDay, source: i64, model: &str) -> rusqlite::Result<MoneySums> {
+    let mut select = connection.prepare_cached(
+        "SELECT costs, spent, reserved, tokens_in, tokens_out, replays, replayed FROM money
+         WHERE day = ?1 AND source = ?2 AND model = ?3",
+    )?;
+    let sums = select.query_row(params![day.0, source, model], |row| MoneySums::read(row, 0)).optional()?;
+    Ok(sums.unwrap_or_default())
+}
 
 /// The budget of a source and what is taken of it on a day; `None`: it has none.
 pub(super) fn budget(connection: &Connection, source: i64, day: UtcDay) -> rusqlite::Result<Option<Budget>> {
@@ -100,7 +125,7 @@ pub(super) fn budget(connection: &Connection, source: i64, day: UtcDay) -> rusql
 
 /// What is spent and reserved on a day of a source, all its models together.
 pub(super) fn taken(connection: &Connection, source: i64, day: UtcDay) -> rusqlite::Result<(i64, i64)> {
-    let mut select = connection.prepare_cached(TAKEN)?;
+    let mut select = connection.prepare_cached("SELECT spent, reserved FROM money WHERE day = ?1 AND source = ?2")?;
     let mut rows = select.query([day.0, source])?;
     let (mut spent, mut reserved) = (0_i64, 0_i64);
     while let Some(row) = rows.next()? {
@@ -109,8 +134,6 @@ pub(super) fn taken(connection: &Connection, source: i64, day: UtcDay) -> rusqli
     }
     Ok((spent, reserved))
 }
-
-pub(super) const TAKEN: &str = "SELECT spent, reserved FROM money WHERE day = ?1 AND source = ?2";
 
 #[cfg(test)]
 mod tests {

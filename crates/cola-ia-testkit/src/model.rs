@@ -431,7 +431,8 @@ impl Store for ModelStore {
     }
 
     async fn export(&self, cursor: Option<ExportCursor>, limit: u32) -> Result<ExportPage, StoreError> {
-        Ok(self.memory.lock().book.page(cursor, limit))
+        let memory = self.memory.lock();
+        Ok(memory.book.page(&memory.money, cursor, limit))
     }
 
     async fn import(&self, op: OpId, batch: Arc<ImportBatch>) -> Result<Imported, StoreError> {

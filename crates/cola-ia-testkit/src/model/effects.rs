@@ -7,7 +7,7 @@ use cola_ia_core::effect::{
 };
 use cola_ia_core::event::Source;
 use cola_ia_core::intake::EventNumber;
-use cola_ia_core::job::{LeaseToken, Outcome, RetryPolicy};
+use cola_ia_core::job::{Outcome, RetryPolicy};
 use cola_ia_core::store::{
     Cursor, EFFECT_NOTE_MAX_BYTES, ERROR_CLASS_MAX_BYTES, EffectBegun, EffectDecision, EffectListRequest, EffectRef,
     EffectSummary, EffectView, ErrorKind, Failure, HISTORY_MAX, Looked, OpId, Page, RESOURCE_ID_MAX_BYTES,
@@ -27,7 +27,7 @@ pub(super) struct Kept {
     pub(super) note: Option<String>,
     pub(super) replays: u32,
     /// Whose lease got its recorded result last.
-    pub(super) replayed_to: Option<LeaseToken>,
+    pub(super) replayed_to: Option<Vec<u8>>,
     pub(super) effect: Effect,
 }
 
@@ -235,11 +235,11 @@ impl Memory {
         let of_it = |kept: &&mut Kept| kept.effect.run == run && kept.effect.name == begin.name;
         let kept = event.effects.iter_mut().find(of_it).expect("it is done");
         let made_it = kept.effect.tries.iter().any(|one| one.lease == Some(begin.lease));
-        if made_it || kept.replayed_to == Some(begin.lease) {
+        if made_it || kept.replayed_to.as_deref() == Some(&begin.lease.0) {
             return false;
         }
         kept.replays += 1;
-        kept.replayed_to = Some(begin.lease);
+        kept.replayed_to = Some(begin.lease.0.to_vec());
         true
     }
 

@@ -1,9 +1,11 @@
 //! Effects in the model: a job with its effects is put before the ledger of the core, and what becomes of them is kept.
 
+use std::time::Duration;
+
 use cola_ia_core::clock::Timestamp;
 use cola_ia_core::effect::{
-    Begin, BeginAnswer, Case, Decision, Effect, Evidence, Ledger, Micros, ReportAnswer, SettleAnswer, TryRef, UtcDay,
-    effect_key,
+    Begin, BeginAnswer, Case, Decision, Effect, EffectName, Evidence, Ledger, Micros, Policy, Recorded, Refused,
+    ReportAnswer, SettleAnswer, TryRef, UtcDay, effect_key,
 };
 use cola_ia_core::event::Source;
 use cola_ia_core::intake::EventNumber;
@@ -79,6 +81,15 @@ fn kept(evidence: &Evidence, erased: bool) -> Evidence {
         model: cut(&evidence.model, ERROR_CLASS_MAX_BYTES),
         ..evidence.clone()
     }
+}
+
+/// Lengths of time are kept in whole microseconds.
+fn kept_policy(policy: &Policy) -> Policy {
+    let whole = |length: Duration| {
+        let micros = u64::try_from(length.as_micros()).unwrap_or(u64::MAX);
+        Duration::from_micros(micros.min(i64::MAX as u64))
+    };
+    Policy { key_ttl: policy.key_ttl.map(whole), settle: whole(policy.settle), ..policy.clone() }
 }
 
 impl Event {
@@ -194,15 +205,12 @@ impl Memory {
     }
 
     pub(super) fn effect_begin(&mut self, begin: &Begin, policy: &RetryPolicy, at: Timestamp) -> EffectBegun {
-        let lost = EffectBegun {
-            at,
-            key: String::new(),
-            answer: BeginAnswer::Refused(cola_ia_core::effect::Refused::LeaseLost),
-        };
+        let lost = EffectBegun { at, key: String::new(), answer: BeginAnswer::Refused(Refused::LeaseLost) };
         let Some((event, _)) = self.by_token(begin.lease) else { return lost };
         let (number, lease, source) = (event.job.event, event.machine.lease, event.job.source.clone());
         let (id, run) = (event.job.id.clone(), event.machine.run);
         let budget = self.money.budget(&source, UtcDay::of(at));
+        let begin = &Begin { policy: kept_policy(&begin.policy), ..begin.clone() };
         let ledger = self.ledger(policy, at);
         let answer = self.decide(number, Runs::Present, at, |case| ledger.begin(case, begin, budget.as_ref()));
         if answer == lost.answer {
@@ -386,7 +394,7 @@ impl Memory {
         let mut found: Vec<(i64, EffectSummary)> = Vec::new();
         for event in self.events.values() {
             let is_resource = |id: &String, view: &EffectView| {
-                let made = |record: &cola_ia_core::effect::Recorded| record.evidence.resource_id.as_ref() == Some(id);
+                let made = |record: &Recorded| record.evidence.resource_id.as_ref() == Some(id);
                 event.job.resource_id.as_ref() == Some(id) || view.effect.records.iter().any(made)
             };
             let wanted = |(row, view): &(i64, EffectView)| {
@@ -442,7 +450,7 @@ impl Event {
         }
     }
 
-    fn noted(&mut self, run: u32, name: &cola_ia_core::effect::EffectName, note: Option<&String>) {
+    fn noted(&mut self, run: u32, name: &EffectName, note: Option<&String>) {
         let of_it = |kept: &&mut Kept| kept.effect.run == run && kept.effect.name == *name;
         if let Some(kept) = self.effects.iter_mut().find(of_it)
             && note.is_some()

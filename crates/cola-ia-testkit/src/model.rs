@@ -3,26 +3,33 @@
 //! One lock around plain maps and vectors; no index, no cache, nothing clever. Where a real store has a choice, this one
 //! takes the plainest: delivery numbers are 1, 2, 3 without gaps. It keeps everything for ever and is no use beyond tests.
 
+mod effects;
 mod keeping;
 mod leases;
+mod money;
 
 use std::collections::BTreeMap;
+use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::Duration;
 
 use async_trait::async_trait;
 use cola_ia_core::clock::{Clock, Entropy as _, Timestamp};
+use cola_ia_core::effect::{Begin, Evidence, Ledger, Micros, ReportAnswer, SettleAnswer};
 use cola_ia_core::event::{Delivery, Fingerprint, Source};
 use cola_ia_core::filter::Filter;
 use cola_ia_core::intake::{DeliveryNumber, EventNumber, Intake};
 use cola_ia_core::job::{Job, JobState, Lease, LeaseToken, RetryPolicy};
 use cola_ia_core::limits::BATCH_MAX_EVENTS;
+use cola_ia_core::store;
 use cola_ia_core::store::{
-    Accepted, AttemptView, Claim, ClaimRequest, ConflictSummary, ConflictView, DeliverySummary, DeliveryView, End,
-    Ended, EraseRequest, Erased, ErrorKind, EventHistory, ExportCursor, ExportPage, FollowFrom, Followed, HISTORY_MAX,
-    ImportBatch, Imported, JobPage, JobSummary, LEASES_MAX, LeaseLost, ListRequest, OpId, Order, OrderRefused, Page,
-    PageRequest, Preview, PruneRequest, Pruned, PrunedDeliveries, Receipt, Recovered, ResolveRequest, Resolved,
-    Restored, RestoredMark, RevisionView, SourceView, Stats, Store, StoreError, Texts, erased_id,
+    Accepted, AttemptView, BudgetView, Claim, ClaimRequest, ConflictSummary, ConflictView, Costs, CostsRequest,
+    DeliverySummary, DeliveryView, EffectBegun, EffectDecision, EffectListRequest, EffectRef, EffectSummary, End,
+    EndRefused, Ended, EraseRequest, Erased, ErrorKind, EventHistory, ExportCursor, ExportPage, FollowFrom, Followed,
+    HISTORY_MAX, ImportBatch, Imported, JobPage, JobSummary, LEASES_MAX, LeaseLost, ListRequest, Looked, OpId, Order,
+    OrderRefused, Page, PageRequest, Preview, PruneRequest, Pruned, PrunedDeliveries, Receipt, Recovered,
+    ResolveRequest, Resolved, Restored, RestoredMark, RevisionView, SourceView, Stats, Store, StoreError, Texts,
+    erased_id,
 };
 use cola_ia_core::verdict::Verdict;
 
@@ -58,6 +65,11 @@ impl ModelMemory {
     /// A store over this memory.
     pub fn store(&self, clock: Arc<dyn Clock>) -> ModelStore {
         ModelStore { memory: self.clone(), clock }
+    }
+
+    /// Decides by what this makes of each ledger: for tests that expect a mistake to be found.
+    pub fn twist(&self, twist: impl Fn(Ledger) -> Ledger + Send + Sync + 'static) {
+        self.lock().twist = Some(Twist(Arc::new(twist)));
     }
 
     fn lock(&self) -> MutexGuard<'_, Memory> {
@@ -114,11 +126,23 @@ struct Memory {
     restored_at: Option<Timestamp>,
     streaks: BTreeMap<Source, leases::Standing>,
     book: export::Book,
+    money: money::Money,
     received: Vec<stats::Received>,
     /// Every delivery, in the order of arrival.
     log: Vec<DeliverySummary>,
     /// How often it was asked for changes.
     looks: u64,
+    twist: Option<Twist>,
+}
+
+/// See [`ModelMemory::twist`].
+#[derive(Clone)]
+struct Twist(Arc<dyn Fn(Ledger) -> Ledger + Send + Sync>);
+
+impl fmt::Debug for Twist {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Twist")
+    }
 }
 
 /// A source and an id; of an event that was erased, what stands for its id behind a mark that no id has.
@@ -145,6 +169,8 @@ enum First {
     Import(Arc<ImportBatch>, Imported),
     Resume(Source, bool),
     Order(Order, Vec<EventNumber>, Vec<Result<Ended, OrderRefused>>),
+    Decide(EffectDecision, SettleAnswer),
+    SetBudget(Source, Option<Micros>),
 }
 
 #[derive(Debug)]
@@ -155,6 +181,8 @@ struct Event {
     /// What decides the job's moves; `job` says the same to people.
     machine: Job,
     attempts: Vec<leases::Attempt>,
+    /// Those of all its runs, in the order in which they were begun.
+    effects: Vec<effects::Kept>,
     /// Leases of its run.
     leases: u32,
     /// Who holds it.
@@ -281,6 +309,7 @@ impl Event {
             job,
             machine: Job::born(received_at),
             attempts: Vec::new(),
+            effects: Vec::new(),
             leases: 0,
             worker: None,
             result: None,
@@ -345,7 +374,7 @@ impl Event {
         (number, false)
     }
 
-    fn history(&self) -> EventHistory {
+    fn history(&self, ledger: &Ledger) -> EventHistory {
         let duplicates = self.later.iter().filter(|delivery| delivery.verdict == Verdict::Duplicate).count();
         let (newest, before) = self.revisions.split_last().expect("the content that entered is one");
         EventHistory {
@@ -362,7 +391,7 @@ impl Event {
             conflicts: self.conflicts.iter().take(HISTORY_MAX).map(|conflict| conflict.view.clone()).collect(),
             deliveries: self.later.iter().rev().take(HISTORY_MAX).cloned().collect(),
             attempts: self.attempt_views(),
-            effects: Vec::new(),
+            effects: self.effect_views(ledger),
         }
     }
 }
@@ -397,11 +426,13 @@ impl Store for ModelStore {
         let mut sources: Vec<&Source> = memory.events.keys().map(|(source, _)| source).collect();
         sources.dedup();
         let asked = sources.into_iter().filter(|known| source.as_ref().is_none_or(|source| source == *known));
-        Ok(asked.filter_map(|source| memory.known(source, &id)).map(Event::history).collect())
+        let ledger = memory.plain_ledger(self.clock.now());
+        Ok(asked.filter_map(|source| memory.known(source, &id)).map(|event| event.history(&ledger)).collect())
     }
 
     async fn export(&self, cursor: Option<ExportCursor>, limit: u32) -> Result<ExportPage, StoreError> {
-        Ok(self.memory.lock().book.page(cursor, limit))
+        let memory = self.memory.lock();
+        Ok(memory.book.page(&memory.money, cursor, limit))
     }
 
     async fn import(&self, op: OpId, batch: Arc<ImportBatch>) -> Result<Imported, StoreError> {
@@ -549,7 +580,11 @@ impl Store for ModelStore {
         Ok(self.memory.lock().extend(&leases, length, self.clock.now()))
     }
 
-    async fn end(&self, ends: Arc<Vec<End>>, policy: RetryPolicy) -> Result<Vec<Result<Ended, LeaseLost>>, StoreError> {
+    async fn end(
+        &self,
+        ends: Arc<Vec<End>>,
+        policy: RetryPolicy,
+    ) -> Result<Vec<Result<Ended, EndRefused>>, StoreError> {
         bounded(ends.len())?;
         Ok(self.memory.lock().end(&ends, &policy, self.clock.now()))
     }
@@ -573,6 +608,80 @@ impl Store for ModelStore {
         jobs: Vec<EventNumber>,
     ) -> Result<Vec<Result<Ended, OrderRefused>>, StoreError> {
         self.memory.lock().order(op, order, &jobs, self.clock.now())
+    }
+
+    async fn effect_begin(&self, begin: Begin, policy: RetryPolicy) -> Result<EffectBegun, StoreError> {
+        Ok(self.memory.lock().effect_begin(&begin, &policy, self.clock.now()))
+    }
+
+    async fn effect_done(
+        &self,
+        of: EffectRef,
+        evidence: Evidence,
+        policy: RetryPolicy,
+    ) -> Result<ReportAnswer, StoreError> {
+        Ok(self.memory.lock().effect_done(&of, &evidence, &policy, self.clock.now()))
+    }
+
+    async fn effect_failed(
+        &self,
+        of: EffectRef,
+        failure: store::Failure,
+        note: Option<String>,
+        policy: RetryPolicy,
+    ) -> Result<ReportAnswer, StoreError> {
+        Ok(self.memory.lock().effect_failed(&of, failure, note.as_ref(), &policy, self.clock.now()))
+    }
+
+    async fn effect_unknown(
+        &self,
+        of: EffectRef,
+        note: Option<String>,
+        policy: RetryPolicy,
+    ) -> Result<ReportAnswer, StoreError> {
+        Ok(self.memory.lock().effect_unknown(&of, note.as_ref(), &policy, self.clock.now()))
+    }
+
+    async fn effect_resolve(
+        &self,
+        of: EffectRef,
+        looked: Looked,
+        policy: RetryPolicy,
+    ) -> Result<ReportAnswer, StoreError> {
+        Ok(self.memory.lock().effect_resolve(&of, &looked, &policy, self.clock.now()))
+    }
+
+    async fn effect_decide(
+        &self,
+        op: OpId,
+        decision: EffectDecision,
+        policy: RetryPolicy,
+    ) -> Result<Option<SettleAnswer>, StoreError> {
+        self.memory.lock().effect_decide(op, &decision, &policy, self.clock.now())
+    }
+
+    async fn effect_list(&self, request: EffectListRequest) -> Result<Page<EffectSummary>, StoreError> {
+        self.memory.lock().effect_list(&request, self.clock.now())
+    }
+
+    async fn costs(&self, request: CostsRequest) -> Result<Costs, StoreError> {
+        Ok(money::costs(&self.memory.lock(), &request))
+    }
+
+    async fn set_budget(&self, op: OpId, source: Source, limit: Option<Micros>) -> Result<(), StoreError> {
+        self.memory.lock().set_budget(op, &source, limit, self.clock.now())
+    }
+
+    async fn budgets(&self) -> Result<Vec<BudgetView>, StoreError> {
+        Ok(self.memory.lock().money.budgets(self.clock.now()))
+    }
+
+    async fn set_currency(&self, currency: String) -> Result<(), StoreError> {
+        self.memory.lock().money.set_currency(currency)
+    }
+
+    async fn currency(&self) -> Result<Option<String>, StoreError> {
+        Ok(self.memory.lock().money.currency())
     }
 }
 

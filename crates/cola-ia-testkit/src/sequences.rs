@@ -19,10 +19,10 @@ use cola_ia_core::intake::{DeliveryNumber, EventNumber, Intake, Refusal, Refusal
 use cola_ia_core::job::{Ending, JobState, LeaseToken, RetryPolicy, Setback};
 use cola_ia_core::store::export::{Kind, Record, Value};
 use cola_ia_core::store::{
-    Accepted, AttemptView, Claim, ClaimRequest, ConflictSummary, Cursor, Decision, DeliverySummary, End, Ended, Erased,
-    ErrorKind, EventHistory, FollowFrom, JobPage, JobSummary, LeaseLost, OpId, Order, OrderRefused, PageRequest,
-    Preview, PruneRequest, Pruned, Recovered, Report, ResolveRequest, Resolved, Restored, RestoredMark, SourceView,
-    Stats, StatsGroup, StoreError, Texts,
+    Accepted, AttemptView, Claim, ClaimRequest, ConflictSummary, Cursor, Decision, DeliverySummary, End, EndRefused,
+    Ended, Erased, ErrorKind, EventHistory, FollowFrom, JobPage, JobSummary, LeaseLost, OpId, Order, OrderRefused,
+    PageRequest, Preview, PruneRequest, Pruned, Recovered, Report, ResolveRequest, Resolved, Restored, RestoredMark,
+    SourceView, Stats, StatsGroup, StoreError, Texts,
 };
 use cola_ia_core::verdict::Verdict;
 use proptest::collection::vec;
@@ -583,7 +583,7 @@ enum Answer {
     Pruned(Pruned),
     Claimed(Claim),
     Extended(Vec<Result<Timestamp, LeaseLost>>),
-    Ended(Vec<Result<Ended, LeaseLost>>),
+    Ended(Vec<Result<Ended, EndRefused>>),
     Recovered(Recovered),
     Ordered(Vec<Result<Ended, OrderRefused>>),
     Resumed(bool),

@@ -9,9 +9,9 @@ use cola_ia_core::filter::Filter;
 use cola_ia_core::intake::EventNumber;
 use cola_ia_core::job::{Ending, JobState, LeaseToken, RetryPolicy, Setback};
 use cola_ia_core::store::{
-    Claim, ClaimRequest, Decision, ERROR_CLASS_MAX_BYTES, ERROR_MAX_BYTES, End, Ended, ErrorKind, LEASES_MAX,
-    LeaseLost, Leased, OUTPUT_MAX_BYTES, OpId, Order, OrderRefused, PruneRequest, RESOURCE_ID_MAX_BYTES, Recovered,
-    Report, ResolveRequest, WORKER_NAME_MAX_BYTES,
+    Claim, ClaimRequest, Decision, ERROR_CLASS_MAX_BYTES, ERROR_MAX_BYTES, End, EndRefused, Ended, ErrorKind,
+    LEASES_MAX, LeaseLost, Leased, OUTPUT_MAX_BYTES, OpId, Order, OrderRefused, PruneRequest, RESOURCE_ID_MAX_BYTES,
+    Recovered, Report, ResolveRequest, WORKER_NAME_MAX_BYTES,
 };
 
 use super::check::{cases, ensure, ensure_eq, refused};
@@ -82,11 +82,19 @@ fn claim_one(scratch: &Scratch) -> Result<Leased, Failure> {
     leases.pop().ok_or_else(|| "a job is due, and none is given".into())
 }
 
-fn say(scratch: &Scratch, token: LeaseToken, ending: Ending) -> Result<Result<Ended, LeaseLost>, Failure> {
+fn say(scratch: &Scratch, token: LeaseToken, ending: Ending) -> Result<Result<Ended, EndRefused>, Failure> {
     let ends = Arc::new(vec![End { token, ending, report: Report::default() }]);
     let answers = block_on(scratch.store().end(ends, AT_ONCE))?;
-    let [answer] = answers[..] else { return Err(format!("one lease has {} answers", answers.len()).into()) };
+    let count = answers.len();
+    let Ok([answer]) = <[_; 1]>::try_from(answers) else {
+        return Err(format!("one lease has {count} answers").into());
+    };
     Ok(answer)
+}
+
+/// The answer to a word of a lease that was lost to this attempt.
+const fn lost(superseded_by: Option<u32>) -> Result<Ended, EndRefused> {
+    Err(EndRefused::LeaseLost(LeaseLost { superseded_by }))
 }
 
 fn end(scratch: &Scratch, token: LeaseToken, ending: Ending) -> Result<Ended, Failure> {
@@ -310,23 +318,19 @@ fn a_late_word_changes_nothing_and_names_the_newer_attempt(backend: &dyn Backend
     let first = claim_one(&scratch)?;
     pass(&scratch, MINUTE);
     recover(&scratch, 9)?;
-    ensure_eq!(say(&scratch, first.token, FAILED)?, Err(LeaseLost { superseded_by: None }), "before anybody else");
+    ensure_eq!(say(&scratch, first.token, FAILED)?, lost(None), "before anybody else");
     let second = claim_one(&scratch)?;
     let before = scratch.find_one("a")?;
     let later = Ending::Later { not_before: second.until };
     for ending in [Ending::Done, FAILED, later, Ending::Released] {
         let answer = say(&scratch, first.token, ending)?;
-        ensure_eq!(answer, Err(LeaseLost { superseded_by: Some(2) }), "{ending:?} of the first while the second works");
+        ensure_eq!(answer, lost(Some(2)), "{ending:?} of the first while the second works");
     }
     let answer = block_on(scratch.store().extend(vec![first.token], MINUTE))?;
     ensure_eq!(answer, [Err(LeaseLost { superseded_by: Some(2) })], "an extension of the first");
     ensure_eq!(scratch.find_one("a")?, before, "the event");
     ensure_eq!(end(&scratch, second.token, Ending::Done)?.state, JobState::Done, "the second's own word");
-    ensure_eq!(
-        say(&scratch, first.token, FAILED)?,
-        Err(LeaseLost { superseded_by: Some(2) }),
-        "after the second ended"
-    );
+    ensure_eq!(say(&scratch, first.token, FAILED)?, lost(Some(2)), "after the second ended");
     ensure_eq!(scratch.find_one("a")?.job.state, JobState::Done, "the job");
     Ok(())
 }
@@ -344,11 +348,7 @@ fn what_was_said_before_is_answered_the_same(backend: &dyn Backend) -> Result<()
     ensure_eq!(say(&scratch, leases[0].token, failed)?, Ok(first), "a failure, told again while another works");
     let done = Ok(Ended { state: JobState::Done, due_at: None });
     ensure_eq!(say(&scratch, leases[1].token, Ending::Done)?, done, "a completion, told again");
-    ensure_eq!(
-        say(&scratch, leases[1].token, failed)?,
-        Err(LeaseLost { superseded_by: None }),
-        "a failure after a completion"
-    );
+    ensure_eq!(say(&scratch, leases[1].token, failed)?, lost(None), "a failure after a completion");
     ensure_eq!(end(&scratch, newer.token, Ending::Done)?.state, JobState::Done, "the newer attempt");
     Ok(())
 }
@@ -358,9 +358,9 @@ fn an_unknown_lease_is_lost(backend: &dyn Backend) -> Result<(), Failure> {
     let leased = claim_one(&scratch)?;
     let mut other = leased.token;
     other.0[17] ^= 1;
-    let lost = LeaseLost { superseded_by: None };
-    ensure_eq!(say(&scratch, other, Ending::Done)?, Err(lost), "a token one bit away");
-    ensure_eq!(block_on(scratch.store().extend(vec![other], MINUTE))?, [Err(lost)], "an extension");
+    ensure_eq!(say(&scratch, other, Ending::Done)?, lost(None), "a token one bit away");
+    let unknown = [Err(LeaseLost { superseded_by: None })];
+    ensure_eq!(block_on(scratch.store().extend(vec![other], MINUTE))?, unknown, "an extension");
     ensure_eq!(scratch.find_one("a")?.job, leased.job, "the job");
     Ok(())
 }
@@ -399,9 +399,9 @@ fn a_cancelled_job_is_lost_to_its_worker(backend: &dyn Backend) -> Result<(), Fa
     let scratch = with_event(backend)?;
     let leased = claim_one(&scratch)?;
     ensure_eq!(order(&scratch, Order::Cancel, leased.job.event)?.map(|ended| ended.state), Ok(JobState::Cancelled), "");
-    let lost = LeaseLost { superseded_by: None };
-    ensure_eq!(block_on(scratch.store().extend(vec![leased.token], MINUTE))?, [Err(lost)], "a heartbeat");
-    ensure_eq!(say(&scratch, leased.token, Ending::Done)?, Err(lost), "a completion");
+    let gone = [Err(LeaseLost { superseded_by: None })];
+    ensure_eq!(block_on(scratch.store().extend(vec![leased.token], MINUTE))?, gone, "a heartbeat");
+    ensure_eq!(say(&scratch, leased.token, Ending::Done)?, lost(None), "a completion");
     ensure_eq!(scratch.find_one("a")?.job.state, JobState::Cancelled, "the job");
     Ok(())
 }
@@ -416,7 +416,7 @@ fn a_replay_is_a_new_run_with_attempts_from_one(backend: &dyn Backend) -> Result
     ensure!(order(&scratch, Order::Replay, event)?.is_ok(), "a done job is not replayed");
     let again = claim_one(&scratch)?;
     ensure_eq!((again.job.run, again.attempt, again.job.attempts), (2, 1, 1), "run, attempt and count");
-    ensure_eq!(say(&scratch, first.token, FAILED)?, Err(LeaseLost { superseded_by: None }), "the first run's lease");
+    ensure_eq!(say(&scratch, first.token, FAILED)?, lost(None), "the first run's lease");
     Ok(())
 }
 

@@ -6,11 +6,12 @@ use cola_ia_core::intake::{DeliveryNumber, EventNumber, Intake};
 use cola_ia_core::job::{Job, JobState, Outcome};
 use cola_ia_core::store::{
     Decision, DecisionKind, DecisionView, DeliveryView, EraseRequest, Erased, ErrorKind, NOTE_MAX_BYTES, OPS_KEPT,
-    PruneCursor, PruneRequest, Pruned, PrunedDeliveries, RESOLVE_MAX, Report, ResolveRequest, Resolved, RevisionView,
+    PruneCursor, PruneRequest, Pruned, PrunedDeliveries, RESOLVE_MAX, ResolveRequest, Resolved, RevisionView,
     StoreError, erased_id, names,
 };
 use cola_ia_core::verdict::Verdict;
 
+use super::effects::Runs;
 use super::{Event, Memory, erased_identity};
 
 impl Memory {
@@ -54,6 +55,11 @@ impl Memory {
                 return Err(refused("content_gone"));
             }
         }
+        let rerun = matches!(request.decision, Decision::Accept { run: true }) && event.job.state != JobState::Pending;
+        let mut new_run = event.case(Runs::All);
+        if rerun && self.plain_ledger(at).rerun(&mut new_run).is_err() {
+            return Err(refused("effects_open"));
+        }
         // Everything can be done but what the gate refuses, and then nothing else was.
         let entered = match &request.decision {
             Decision::As(id) => Some(self.enter(request.event, numbers[0], id, at)?),
@@ -63,10 +69,10 @@ impl Memory {
         for number in &numbers {
             event.decide(*number, request, entered.map(|(_, event)| event), at);
         }
-        let rerun = matches!(request.decision, Decision::Accept { run: true }) && event.job.state != JobState::Pending;
         if rerun {
-            event.reruns(at);
+            self.reruns(request.event, at);
         }
+        let event = self.by_number(request.event).expect("it was there");
         Ok(Resolved {
             decided_at: at,
             conflicts: numbers,
@@ -156,7 +162,6 @@ impl Memory {
                 for event in self.events.values_mut().filter(|event| event.is_prunable(request, now)) {
                     event.forget_texts();
                     event.pruned_at = Some(now);
-                    self.book.forget(event.job.event, false);
                     self.book.write_down(event);
                 }
             }
@@ -170,9 +175,15 @@ impl Memory {
         if event.machine.state == JobState::Running && !event.machine.is_expired(at) {
             return Err(StoreError::new(ErrorKind::Conflict, "job_running"));
         }
-        let cancelled = !matches!(event.job.state, JobState::Done | JobState::Cancelled);
+        let (number, before, lease) = (event.job.event, event.job.state, event.machine.lease);
+        if !matches!(before, JobState::Done | JobState::Cancelled) {
+            let ledger = self.plain_ledger(at);
+            self.decide(number, Runs::Present, at, |case| ledger.cancel(case)).expect("it has not ended");
+            self.ends_attempt(number, lease, Outcome::Crashed, at);
+        }
+        let event = self.events.get_mut(&identity).expect("it was there");
+        let cancelled = before != JobState::Cancelled && event.job.state == JobState::Cancelled;
         event.erase(&namespace, request, cancelled, at);
-        self.book.forget(event.job.event, true);
         self.book.forget_details(&request.id);
         self.book.write_down(event);
         let erased = Erased {
@@ -248,6 +259,7 @@ impl Event {
         matches!(self.job.state, JobState::Done | JobState::Cancelled)
             && is_old(self.changed_at.unwrap_or(self.job.received_at), now, age)
             && self.job.erased_at.is_none()
+            && !self.has_open_effects()
             && self.pruned_at.is_none_or(|pruned_at| pruned_at < self.changed_at.unwrap_or(self.job.received_at))
             && self.conflicts.iter().all(|conflict| settled(&conflict.view.decisions))
     }
@@ -262,6 +274,7 @@ impl Event {
             attempt.report.stdout.clear();
             attempt.report.stderr.clear();
         }
+        self.effects.iter_mut().for_each(|kept| kept.forget(false));
     }
 
     fn erase(&mut self, namespace: &[u8], request: &EraseRequest, cancelled: bool, at: Timestamp) {
@@ -271,17 +284,9 @@ impl Event {
         self.job.event_type = None;
         self.job.resource_id = None;
         if cancelled {
-            let lease = self.machine.lease;
-            let job = Job {
-                state: JobState::Cancelled,
-                due_at: None,
-                lease: None,
-                reason: "erased".into(),
-                ..self.machine.clone()
-            };
-            self.moves_to(job, at);
-            self.end_attempt(lease, Outcome::Crashed, &Report::default(), at);
+            self.moves_to(Job { reason: "erased".into(), ..self.machine.clone() }, at);
         }
+        self.effects.iter_mut().for_each(|kept| kept.forget(true));
         self.conflicts.iter_mut().flat_map(|conflict| &mut conflict.view.decisions).for_each(|made| made.note = None);
         self.later.iter_mut().for_each(|later| later.origin = None);
     }

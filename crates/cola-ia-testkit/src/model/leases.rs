@@ -3,16 +3,19 @@
 use std::time::Duration;
 
 use cola_ia_core::clock::Timestamp;
+use cola_ia_core::effect::{self, Case, EndAnswer, Ledger, OrderDenied};
 use cola_ia_core::event::Source;
 use cola_ia_core::filter::Filter;
 use cola_ia_core::intake::EventNumber;
-use cola_ia_core::job::{Denied, Draw, Ending, Job, JobState, Lease, LeaseToken, Outcome, RetryPolicy, Sign, Streak};
+use cola_ia_core::job::{Ending, Job, JobState, Lease, LeaseToken, Outcome, RetryPolicy, Sign, Streak};
 use cola_ia_core::store::{
-    AttemptView, Claim, ClaimRequest, Cursor, ERROR_CLASS_MAX_BYTES, ERROR_MAX_BYTES, End, Ended, ErrorKind,
-    HISTORY_MAX, LEASES_MAX, LeaseLost, Leased, ListRequest, OpId, Order, OrderRefused, Page, RESOURCE_ID_MAX_BYTES,
-    RESULT_MAX_BYTES, Recovered, Report, SourceView, StoreError, WORKER_NAME_MAX_BYTES, fitting, last_bytes,
+    AttemptView, Claim, ClaimRequest, Cursor, ERROR_CLASS_MAX_BYTES, ERROR_MAX_BYTES, End, EndRefused, Ended,
+    ErrorKind, HISTORY_MAX, LEASES_MAX, LeaseLost, Leased, ListRequest, OpId, Order, OrderRefused, Page,
+    RESOURCE_ID_MAX_BYTES, RESULT_MAX_BYTES, Recovered, Report, SourceView, StoreError, WORKER_NAME_MAX_BYTES, fitting,
+    last_bytes,
 };
 
+use super::effects::Runs;
 use super::{Call, Event, First, Memory, op_reused};
 
 /// How a source stands.
@@ -44,7 +47,7 @@ pub(super) struct Attempt {
 
 impl Attempt {
     /// The first word counts, and any word more than a heartbeat.
-    fn is_late(&mut self, said: &str) {
+    pub(super) fn is_late(&mut self, said: &str) {
         if self.late.as_deref().is_none_or(|before| before == "extend") {
             self.late = Some(said.to_owned());
         }
@@ -131,25 +134,25 @@ impl Event {
         }
     }
 
-    /// A new run, by a person's word.
-    pub(super) fn reruns(&mut self, at: Timestamp) {
-        let lease = self.machine.lease;
-        self.moves_to(self.machine.rerun(at), at);
-        self.end_attempt(lease, Outcome::LeaseLost, &Report::default(), at);
-        self.pruned_at = None;
-    }
-
     fn lost(&self, run: u32, number: u32) -> LeaseLost {
         let superseded = run == self.machine.run && self.leases != number;
         LeaseLost { superseded_by: superseded.then_some(self.leases) }
     }
 
-    fn leased(&self, lease: Lease) -> Leased {
+    fn leased(&self, lease: Lease, ledger: &Ledger) -> Leased {
         let of_it = |attempt: &&Attempt| attempt.lease == lease.token.0;
         let attempt = self.attempts.iter().find(of_it).expect("an attempt a lease");
         let text = self.revisions.last().and_then(|newest| newest.text.clone()).unwrap_or_default();
         let crashes = self.machine.crashes;
-        Leased { token: lease.token, until: lease.until, attempt: attempt.number, crashes, job: self.job.clone(), text }
+        Leased {
+            token: lease.token,
+            until: lease.until,
+            attempt: attempt.number,
+            crashes,
+            job: self.job.clone(),
+            text,
+            effects: self.effects_so_far(ledger),
+        }
     }
 
     /// The latest attempts, newest first, with what they wrote.
@@ -162,7 +165,7 @@ impl Event {
 
 impl Memory {
     /// The event of a lease that was given, and the place of its attempt.
-    fn by_token(&mut self, token: LeaseToken) -> Option<(&mut Event, usize)> {
+    pub(super) fn by_token(&mut self, token: LeaseToken) -> Option<(&mut Event, usize)> {
         self.events.values_mut().find_map(|event| {
             let place = event.attempts.iter().position(|attempt| attempt.lease == token.0)?;
             Some((event, place))
@@ -170,11 +173,15 @@ impl Memory {
     }
 
     pub(super) fn claim(&mut self, op: OpId, request: &ClaimRequest, at: Timestamp) -> Claim {
+        let ledger = self.plain_ledger(at);
         let given = |attempt: &Attempt| attempt.lease.len() == 18 && attempt.lease[..16] == op.0;
         if self.events.values().flat_map(|event| &event.attempts).any(given) {
             let of_op = |event: &Event| event.machine.lease.filter(|lease| lease.token.0[..16] == op.0);
-            let mut before: Vec<Leased> =
-                self.events.values().filter_map(|event| of_op(event).map(|lease| event.leased(lease))).collect();
+            let mut before: Vec<Leased> = self
+                .events
+                .values()
+                .filter_map(|event| of_op(event).map(|lease| event.leased(lease, &ledger)))
+                .collect();
             before.sort_by_key(|leased| leased.token);
             return Claim { at, leases: before, next_due: None };
         }
@@ -212,7 +219,7 @@ impl Memory {
                 late: None,
             });
             self.book.write_down(event);
-            leases.push(event.leased(lease));
+            leases.push(event.leased(lease, &ledger));
         }
         let next_due = if leases.is_empty() { next_due } else { None };
         Claim { at, leases, next_due }
@@ -242,43 +249,94 @@ impl Memory {
         leases.iter().map(&mut one).collect()
     }
 
-    pub(super) fn end(&mut self, ends: &[End], policy: &RetryPolicy, at: Timestamp) -> Vec<Result<Ended, LeaseLost>> {
-        let mut one = |end: &End| {
-            let (event, place) = self.by_token(end.token).ok_or(LeaseLost { superseded_by: None })?;
-            let held = event.machine.lease.is_some_and(|lease| lease.token == end.token);
-            let answer = event.end(place, end, policy, at);
-            let (number, source) = (event.job.event, event.job.source.clone());
-            self.write_down(number);
-            if held && let Some(sign) = Sign::of(end.ending, end.report.error_class.as_deref()) {
-                self.hear(source, number, &sign, policy, at);
+    pub(super) fn end(&mut self, ends: &[End], policy: &RetryPolicy, at: Timestamp) -> Vec<Result<Ended, EndRefused>> {
+        ends.iter().map(|end| self.end_one(end, policy, at)).collect()
+    }
+
+    fn end_one(&mut self, end: &End, policy: &RetryPolicy, at: Timestamp) -> Result<Ended, EndRefused> {
+        let unheard_of = EndRefused::LeaseLost(LeaseLost { superseded_by: None });
+        let (event, place) = self.by_token(end.token).ok_or(unheard_of)?;
+        let (number, source, lease) = (event.job.event, event.job.source.clone(), event.machine.lease);
+        let to = event.attempts[place].to;
+        let before = event.attempts[place].outcome.filter(|_| to.is_some());
+        let ledger = self.ledger(policy, at);
+        let answer = self.decide(number, Runs::Present, at, |case| {
+            let answer = ledger.end(case, end.token, end.ending, before);
+            (answer, names_of_open(case))
+        });
+        let event = self.by_number(number).expect("it was there");
+        let answer = match answer {
+            (Ok(EndAnswer::Before), _) => Ok(to.expect("it has ended")),
+            (Ok(EndAnswer::Now(outcome)), _) => {
+                event.end_attempt(lease, outcome, &end.report, at);
+                if let Some(resource) = &end.report.resource_id {
+                    event.job.resource_id = Some(fitting(resource, RESOURCE_ID_MAX_BYTES));
+                }
+                if let Some(result) = &end.report.result {
+                    event.result = Some(fitting(result, RESULT_MAX_BYTES));
+                }
+                let ended = event.ended();
+                self.money.add_attempt(&source, &end.report, at);
+                if let Some(sign) = Sign::of(end.ending, end.report.error_class.as_deref()) {
+                    self.hear(source, number, &sign, policy, at);
+                }
+                Ok(ended)
             }
-            answer
+            (Err(effect::EndRefused::Unresolved), open) => Err(EndRefused::Unresolved(open)),
+            (Err(effect::EndRefused::LeaseLost), _) => {
+                event.attempts[place].is_late(match end.ending {
+                    Ending::Done => "complete",
+                    Ending::Failed { .. } => "fail",
+                    Ending::Later { .. } | Ending::Released => "release",
+                });
+                let (run, attempt) = (event.attempts[place].run, event.attempts[place].number);
+                Err(EndRefused::LeaseLost(event.lost(run, attempt)))
+            }
         };
-        ends.iter().map(&mut one).collect()
+        self.write_down(number);
+        answer
     }
 
     pub(super) fn recover(&mut self, policy: &RetryPolicy, limit: u32, dry_run: bool, at: Timestamp) -> Recovered {
         let limit = (limit as usize).clamp(1, LEASES_MAX);
-        let mut expired: Vec<&mut Event> =
-            self.events.values_mut().filter(|event| event.machine.is_expired(at)).collect();
+        let mut expired: Vec<&Event> = self.events.values().filter(|event| event.machine.is_expired(at)).collect();
         expired.sort_by_key(|event| (event.machine.lease.map(|lease| lease.until), event.job.event));
         let more = expired.len() > limit;
-        let (mut jobs, mut lost) = (Vec::new(), Vec::new());
-        for event in expired.into_iter().take(limit) {
-            let lease = event.machine.lease.expect("it runs");
-            let job = event.machine.expire(at, policy, Draw::of(lease.token)).expect("it ran out");
-            jobs.push((event.job.event, Ended { state: job.state, due_at: job.due_at }));
-            if !dry_run {
-                event.moves_to(job, at);
-                event.end_attempt(Some(lease), Outcome::Crashed, &Report::default(), at);
-                self.book.write_down(event);
-                lost.push((event.job.source.clone(), event.job.event));
+        let expired: Vec<EventNumber> = expired.into_iter().take(limit).map(|event| event.job.event).collect();
+        let ledger = self.ledger(policy, at);
+        let mut jobs = Vec::new();
+        for number in &expired {
+            let event = self.by_number(*number).expect("it was there");
+            if dry_run {
+                let mut case = event.case(Runs::Present);
+                ledger.expire(&mut case).expect("it ran out");
+                jobs.push((*number, Ended { state: case.job.state, due_at: case.job.due_at }));
+            } else {
+                let lease = event.machine.lease;
+                self.decide(*number, Runs::Present, at, |case| ledger.expire(case)).expect("it ran out");
+                jobs.push((*number, self.ends_attempt(*number, lease, Outcome::Crashed, at)));
             }
         }
-        for (source, event) in lost {
-            self.hear(source, event, &Sign::of_lost_worker(), policy, at);
+        for number in expired.into_iter().filter(|_| !dry_run) {
+            let source = self.by_number(number).expect("it was there").job.source.clone();
+            self.hear(source, number, &Sign::of_lost_worker(), policy, at);
         }
         Recovered { jobs, more }
+    }
+
+    /// Ends the attempt of a lease that its job has left, and tells where the job is.
+    pub(super) fn ends_attempt(
+        &mut self,
+        number: EventNumber,
+        lease: Option<Lease>,
+        outcome: Outcome,
+        at: Timestamp,
+    ) -> Ended {
+        let event = self.by_number(number).expect("the caller has seen it");
+        event.end_attempt(lease, outcome, &Report::default(), at);
+        let ended = event.ended();
+        self.write_down(number);
+        ended
     }
 
     pub(super) fn order(
@@ -298,16 +356,43 @@ impl Memory {
             Some(_) => return Err(op_reused()),
             None => {}
         }
-        let answers: Vec<_> = jobs
-            .iter()
-            .map(|number| {
-                let answer = self.by_number(*number).ok_or(OrderRefused::Missing)?.ordered(order, at);
-                self.write_down(*number);
-                answer
-            })
-            .collect();
+        let answers: Vec<_> = jobs.iter().map(|number| self.ordered(*number, order, at)).collect();
         self.ops.insert(op, Call { at, first: First::Order(order, jobs.to_vec(), answers.clone()) });
         Ok(answers)
+    }
+
+    fn ordered(&mut self, number: EventNumber, order: Order, at: Timestamp) -> Result<Ended, OrderRefused> {
+        let ledger = self.plain_ledger(at);
+        let follow = |case: &mut Case| match order {
+            Order::Cancel => ledger.cancel(case),
+            Order::Retry => ledger.retry(case),
+            Order::Replay => ledger.replay(case),
+        };
+        let event = self.by_number(number).ok_or(OrderRefused::Missing)?;
+        let denied = follow(&mut event.case(Runs::All)).err();
+        let content_gone = event.revisions.iter().all(|revision| revision.text.is_none());
+        match denied {
+            Some(OrderDenied::State(state)) => return Err(OrderRefused::State(state)),
+            _ if order != Order::Cancel && content_gone => return Err(OrderRefused::ContentGone),
+            Some(OrderDenied::EffectsOpen) => return Err(OrderRefused::EffectsOpen),
+            Some(OrderDenied::Abandoned) => return Err(OrderRefused::EffectAbandoned),
+            None => {}
+        }
+        let lease = event.machine.lease;
+        event.changed_at = Some(at);
+        event.pruned_at = None;
+        self.decide(number, Runs::All, at, follow).expect("it was not refused");
+        Ok(self.ends_attempt(number, lease, Outcome::LeaseLost, at))
+    }
+
+    /// A new run, by a person's word.
+    pub(super) fn reruns(&mut self, number: EventNumber, at: Timestamp) {
+        let ledger = self.plain_ledger(at);
+        let event = self.by_number(number).expect("the caller has seen it");
+        let lease = event.machine.lease;
+        event.pruned_at = None;
+        self.decide(number, Runs::All, at, |case| ledger.rerun(case)).expect("no effect is open");
+        self.ends_attempt(number, lease, Outcome::LeaseLost, at);
     }
 
     fn hear(&mut self, source: Source, event: EventNumber, sign: &Sign, policy: &RetryPolicy, at: Timestamp) {
@@ -352,19 +437,15 @@ impl Memory {
 
     /// Jobs that are running wait again and have their attempt back; answers how many.
     pub(super) fn void_leases(&mut self, now: Timestamp) -> u64 {
-        let mut voided = 0;
-        for event in self.events.values_mut().filter(|event| event.machine.state == JobState::Running) {
-            let lease = event.machine.lease;
-            let job = event.machine.clone();
-            event.moves_to(
-                Job { attempts: job.attempts.saturating_sub(1), crashes: job.crashes, run: job.run, ..Job::born(now) },
-                now,
-            );
-            event.end_attempt(lease, Outcome::LeaseLost, &Report::default(), now);
-            self.book.write_down(event);
-            voided += 1;
+        let running = self.events.values().filter(|event| event.machine.state == JobState::Running);
+        let running: Vec<EventNumber> = running.map(|event| event.job.event).collect();
+        let ledger = self.plain_ledger(now);
+        for number in &running {
+            let lease = self.by_number(*number).expect("it was there").machine.lease;
+            self.decide(*number, Runs::Present, now, |case| ledger.void_lease(case));
+            self.ends_attempt(*number, lease, Outcome::LeaseLost, now);
         }
-        voided
+        running.len() as u64
     }
 
     pub(super) fn attempts(&self, filter: &Filter, request: &ListRequest) -> Result<Page<AttemptView>, StoreError> {
@@ -397,55 +478,16 @@ impl Memory {
     }
 }
 
-impl Event {
-    fn end(&mut self, place: usize, end: &End, policy: &RetryPolicy, at: Timestamp) -> Result<Ended, LeaseLost> {
-        let attempt = &mut self.attempts[place];
-        if let (Some(outcome), Some(ended)) = (attempt.outcome, attempt.to)
-            && outcome == end.ending.outcome()
-        {
-            return Ok(ended);
-        }
-        let lease = self.machine.lease;
-        let Ok((job, outcome)) = self.machine.end(at, end.token, end.ending, policy, Draw::of(end.token)) else {
-            attempt.is_late(match end.ending {
-                Ending::Done => "complete",
-                Ending::Failed { .. } => "fail",
-                Ending::Later { .. } | Ending::Released => "release",
-            });
-            let (run, number) = (attempt.run, attempt.number);
-            return Err(self.lost(run, number));
-        };
-        let ended = Ended { state: job.state, due_at: job.due_at };
-        self.moves_to(job, at);
-        self.end_attempt(lease, outcome, &end.report, at);
-        if let Some(resource) = &end.report.resource_id {
-            self.job.resource_id = Some(fitting(resource, RESOURCE_ID_MAX_BYTES));
-        }
-        if let Some(result) = &end.report.result {
-            self.result = Some(fitting(result, RESULT_MAX_BYTES));
-        }
-        Ok(ended)
-    }
+/// Effects of the present run whose outcome is open, by name.
+fn names_of_open(case: &Case) -> Vec<effect::EffectName> {
+    let mut names: Vec<_> = case.open().map(|effect| effect.name.clone()).collect();
+    names.sort();
+    names
+}
 
-    fn ordered(&mut self, order: Order, at: Timestamp) -> Result<Ended, OrderRefused> {
-        let moved = match order {
-            Order::Cancel => self.machine.cancel(),
-            Order::Retry => self.machine.retry(at),
-            Order::Replay => self.machine.replay(at),
-        };
-        let state = self.machine.state;
-        let job = moved.map_err(|denied| match denied {
-            Denied::State(state) => OrderRefused::State(state),
-            Denied::LeaseLost => OrderRefused::State(state),
-        })?;
-        if order != Order::Cancel && self.revisions.iter().all(|revision| revision.text.is_none()) {
-            return Err(OrderRefused::ContentGone);
-        }
-        let ended = Ended { state: job.state, due_at: job.due_at };
-        let lease = self.machine.lease;
-        self.moves_to(job, at);
-        self.end_attempt(lease, Outcome::LeaseLost, &Report::default(), at);
-        self.pruned_at = None;
-        Ok(ended)
+impl Event {
+    /// Where its job is.
+    fn ended(&self) -> Ended {
+        Ended { state: self.machine.state, due_at: self.machine.due_at }
     }
 }

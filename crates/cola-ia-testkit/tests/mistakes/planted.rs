@@ -8,6 +8,7 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use cola_ia_core::clock::{Clock as _, SystemEntropy, Timestamp};
+use cola_ia_core::effect::{Begin, Evidence, Micros, ReportAnswer, SettleAnswer};
 use cola_ia_core::event::{Content, Delivery, EventId, Source};
 use cola_ia_core::filter::Filter;
 use cola_ia_core::intake::{DeliveryNumber, EventNumber, Intake};
@@ -16,11 +17,12 @@ use cola_ia_core::lateness::Lateness;
 use cola_ia_core::limits::{BATCH_MAX_EVENTS, TEXT_MAX_BYTES_CEILING};
 use cola_ia_core::store::export::{IMPORT_MAX_RECORDS, Kind, Outcome, Record, Value};
 use cola_ia_core::store::{
-    Accepted, AttemptView, Claim, ClaimRequest, ConflictSummary, Cursor, Decision, DeliverySummary, End, Ended,
-    EraseRequest, Erased, ErrorKind, EventHistory, ExportCursor, ExportPage, FollowFrom, Followed, ImportBatch,
-    Imported, JobPage, LEASES_MAX, LeaseLost, Leased, ListRequest, OpId, Order, OrderRefused, Page, PageRequest,
-    Preview, PruneRequest, Pruned, Recovered, Report, ResolveRequest, Resolved, Restored, RestoredMark, SourceView,
-    Stats, StatsGroup, Store, StoreError, Texts,
+    self, Accepted, AttemptView, BudgetView, Claim, ClaimRequest, ConflictSummary, Costs, CostsRequest, Cursor,
+    Decision, DeliverySummary, EffectBegun, EffectDecision, EffectListRequest, EffectRef, EffectSummary, End,
+    EndRefused, Ended, EraseRequest, Erased, ErrorKind, EventHistory, ExportCursor, ExportPage, FollowFrom, Followed,
+    ImportBatch, Imported, JobPage, LEASES_MAX, LeaseLost, Leased, ListRequest, Looked, OpId, Order, OrderRefused,
+    Page, PageRequest, Preview, PruneRequest, Pruned, Recovered, Report, ResolveRequest, Resolved, Restored,
+    RestoredMark, SourceView, Stats, StatsGroup, Store, StoreError, Texts,
 };
 use cola_ia_core::verdict::Verdict;
 use cola_ia_testkit::clock::{ManualClock, SeededEntropy};
@@ -877,7 +879,7 @@ impl Store for Wrong {
         &self,
         ends: Arc<Vec<End>>,
         mut policy: RetryPolicy,
-    ) -> Result<Vec<Result<Ended, LeaseLost>>, StoreError> {
+    ) -> Result<Vec<Result<Ended, EndRefused>>, StoreError> {
         if self.mistake == Mistake::NeverPauses {
             policy.pause_after = None;
         }
@@ -911,7 +913,7 @@ impl Store for Wrong {
                     self.own.lock().unwrap().said.insert(token);
                 }
                 if forgotten || (self.mistake == Mistake::NamesNoNewerAttempt && answer.is_err()) {
-                    answer = Err(LeaseLost { superseded_by: None });
+                    answer = Err(EndRefused::LeaseLost(LeaseLost { superseded_by: None }));
                 }
                 answers.push(answer);
             }
@@ -960,6 +962,80 @@ impl Store for Wrong {
             return Ok(vec![Ok(Ended { state: JobState::Pending, due_at: None }); answers.len()]);
         }
         Ok(answers)
+    }
+
+    async fn effect_begin(&self, begin: Begin, policy: RetryPolicy) -> Result<EffectBegun, StoreError> {
+        self.model.effect_begin(begin, policy).await
+    }
+
+    async fn effect_done(
+        &self,
+        of: EffectRef,
+        evidence: Evidence,
+        policy: RetryPolicy,
+    ) -> Result<ReportAnswer, StoreError> {
+        self.model.effect_done(of, evidence, policy).await
+    }
+
+    async fn effect_failed(
+        &self,
+        of: EffectRef,
+        failure: store::Failure,
+        note: Option<String>,
+        policy: RetryPolicy,
+    ) -> Result<ReportAnswer, StoreError> {
+        self.model.effect_failed(of, failure, note, policy).await
+    }
+
+    async fn effect_unknown(
+        &self,
+        of: EffectRef,
+        note: Option<String>,
+        policy: RetryPolicy,
+    ) -> Result<ReportAnswer, StoreError> {
+        self.model.effect_unknown(of, note, policy).await
+    }
+
+    async fn effect_resolve(
+        &self,
+        of: EffectRef,
+        looked: Looked,
+        policy: RetryPolicy,
+    ) -> Result<ReportAnswer, StoreError> {
+        self.model.effect_resolve(of, looked, policy).await
+    }
+
+    async fn effect_decide(
+        &self,
+        op: OpId,
+        decision: EffectDecision,
+        policy: RetryPolicy,
+    ) -> Result<Option<SettleAnswer>, StoreError> {
+        self.model.effect_decide(op, decision, policy).await
+    }
+
+    async fn effect_list(&self, request: EffectListRequest) -> Result<Page<EffectSummary>, StoreError> {
+        self.model.effect_list(request).await
+    }
+
+    async fn costs(&self, request: CostsRequest) -> Result<Costs, StoreError> {
+        self.model.costs(request).await
+    }
+
+    async fn set_budget(&self, op: OpId, source: Source, limit: Option<Micros>) -> Result<(), StoreError> {
+        self.model.set_budget(op, source, limit).await
+    }
+
+    async fn budgets(&self) -> Result<Vec<BudgetView>, StoreError> {
+        self.model.budgets().await
+    }
+
+    async fn set_currency(&self, currency: String) -> Result<(), StoreError> {
+        self.model.set_currency(currency).await
+    }
+
+    async fn currency(&self) -> Result<Option<String>, StoreError> {
+        self.model.currency().await
     }
 
     async fn restored(&self, op: OpId, mark: RestoredMark) -> Result<Restored, StoreError> {

@@ -14,5 +14,6 @@ pub mod intake;
 pub mod job;
 pub mod lateness;
 pub mod limits;
+pub mod price;
 pub mod store;
 pub mod verdict;

@@ -36,7 +36,7 @@ pub use decisions::{
 };
 pub use effects::{
     BudgetView, CostLine, CostSums, Costs, CostsBy, CostsRequest, EFFECT_NOTE_MAX_BYTES, EffectBegun, EffectDecision,
-    EffectFilter, EffectListRequest, EffectRef, EffectSummary, EffectView, Failure, JobRun, Looked,
+    EffectFilter, EffectListRequest, EffectRef, EffectSummary, EffectView, Failure, JobRun, Looked, names_currency,
 };
 pub use erase::{EraseRequest, Erased, erased_id, names};
 pub use export::{ExportCursor, ExportPage, ImportBatch, Imported};
@@ -335,11 +335,18 @@ pub trait Store: Send + Sync {
     /// it. Numbers and keys stay what they were.
     ///
     /// What is running is not running here: its job waits again, its open attempt has ended as `lease_lost` and its intended
-    /// effects are `unknown`, and the store is marked as restored.
+    /// effects are `unknown` with their tries open, and the store is marked as restored.
+    ///
+    /// Money is counted as deliveries are. What enters is added to the sums: the cost and tokens of an attempt in the day of its
+    /// end, those of an effect's record in its day, what a try still reserves in the day of the reservation. A record of money then
+    /// raises each of its sums to what it says, where that is more. A budget that is here stays.
+    ///
+    /// A store without a currency takes that of the export over.
     ///
     /// # Errors
-    /// `Unavailable`; `Conflict` (`op_reused`; `import_other_namespace`, for a store with content of another namespace);
-    /// `Invalid` (`batch_too_long`; `import_out_of_order`, where a record stands without what it belongs to).
+    /// `Unavailable`; `Conflict` (`op_reused`; `import_other_namespace`, for a store with content of another namespace;
+    /// `currency_other`, for a store with another currency); `Invalid` (`batch_too_long`; `currency_malformed`;
+    /// `import_out_of_order`, where a record stands without what it belongs to).
     async fn import(&self, op: OpId, batch: Arc<ImportBatch>) -> Result<Imported, StoreError>;
 
     /// One page of jobs, highest number first. A limit outside of 1 to 1,000 is taken as the nearer of the two.

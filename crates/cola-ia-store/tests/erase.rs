@@ -87,7 +87,7 @@ fn full(path: &Path) -> SqliteStore {
         let note = Some(format!("note {SECRET}"));
         block_on(store.resolve(op(), ResolveRequest { event, conflicts: vec![conflict], decision, note })).unwrap();
     }
-    // Workers and effects have no verbs yet. With the writer's own way of freeing.
+    // Planted, with the writer's own way of freeing.
     let planted = Connection::open(path).unwrap();
     planted.query_row("PRAGMA secure_delete = ON", [], |_| Ok(())).unwrap();
     planted
@@ -95,8 +95,10 @@ fn full(path: &Path) -> SqliteStore {
             "UPDATE jobs SET result = '{SECRET}', resource_id = '{SECRET}' WHERE event = {0};
              INSERT INTO attempts (event, run, number, lease, worker, started_at, outcome, error, late, stdout, stderr)
              VALUES ({0}, 1, 1, x'00', 'w', 1, 'error', '{SECRET}', '{SECRET}', CAST('{1}' AS BLOB), CAST('{SECRET}' AS BLOB));
-             INSERT INTO effects (event, run, name, key, state, lookup, settle, otherwise, begun_at, changed_at, resource_id, result)
-             VALUES ({0}, 1, 'publish', 'k', 'done', 0, 0, 'hold', 1, 1, '{SECRET}', '{SECRET}');",
+             INSERT INTO effects (effect, event, run, name, key, state, lookup, settle, otherwise, begun_at, changed_at, note)
+             VALUES (7, {0}, 1, 'publish', 'k', 'done', 0, 0, 'hold', 1, 1, '{SECRET}');
+             INSERT INTO effect_records (effect, number, at, witness, resource_id, result, charged_micros, day)
+             VALUES (7, 1, 1, 'sender', '{SECRET}', '{SECRET}', 0, 0);",
             event.0,
             long("stdout"),
         ))

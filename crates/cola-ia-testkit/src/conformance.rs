@@ -11,6 +11,12 @@ mod check;
 mod concurrency;
 mod content;
 mod decisions;
+mod desk;
+mod effect_ends;
+mod effect_people;
+mod effect_restored;
+mod effect_views;
+mod effects;
 mod erasing;
 mod export;
 mod histories;
@@ -18,6 +24,7 @@ mod identity;
 mod jobs;
 mod leases;
 mod lists;
+mod money;
 mod ops;
 mod previews;
 mod pruning;
@@ -38,7 +45,7 @@ pub struct Case {
 
 /// All cases, in an order in which the first failure is likely the cause of the others.
 pub fn cases() -> impl Iterator<Item = &'static Case> {
-    let areas: [&'static [Case]; 19] = [
+    let areas: [&'static [Case]; 25] = [
         verdicts::CASES,
         histories::CASES,
         identity::CASES,
@@ -55,6 +62,12 @@ pub fn cases() -> impl Iterator<Item = &'static Case> {
         pruning::CASES,
         erasing::CASES,
         leases::CASES,
+        effects::CASES,
+        effect_ends::CASES,
+        effect_people::CASES,
+        effect_views::CASES,
+        effect_restored::CASES,
+        money::CASES,
         reopening::CASES,
         restored::CASES,
         concurrency::CASES,

@@ -275,7 +275,8 @@ impl Scratch {
     /// The store's; or the pages do not end.
     pub fn export_all(&self, limit: u32) -> Result<ImportBatch, Failure> {
         let mut page = self.export(None, limit)?;
-        let mut all = ImportBatch { namespace: page.head.namespace, records: page.records };
+        let (namespace, currency) = (page.head.namespace, page.head.currency.clone());
+        let mut all = ImportBatch { namespace, currency, records: page.records };
         for _ in 0..100_000 {
             let Some(cursor) = page.next else { return Ok(all) };
             page = self.export(Some(cursor), limit)?;
@@ -297,7 +298,7 @@ impl Scratch {
     /// # Errors
     /// The store's; or there is not one outcome for each record.
     pub fn import(&self, namespace: [u8; 16], records: &[Record]) -> Result<Vec<Outcome>, Failure> {
-        let batch = Arc::new(ImportBatch { namespace, records: records.to_vec() });
+        let batch = Arc::new(ImportBatch { namespace, currency: None, records: records.to_vec() });
         let outcomes = self.import_as(self.op(), &batch)?.outcomes;
         if outcomes.len() != records.len() {
             return Err(format!("{} records have {} outcomes", records.len(), outcomes.len()).into());

@@ -9,6 +9,7 @@ mod leases;
 mod money;
 
 use std::collections::BTreeMap;
+use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::Duration;
 
@@ -64,6 +65,11 @@ impl ModelMemory {
     /// A store over this memory.
     pub fn store(&self, clock: Arc<dyn Clock>) -> ModelStore {
         ModelStore { memory: self.clone(), clock }
+    }
+
+    /// Decides by what this makes of each ledger: for tests that expect a mistake to be found.
+    pub fn twist(&self, twist: impl Fn(Ledger) -> Ledger + Send + Sync + 'static) {
+        self.lock().twist = Some(Twist(Arc::new(twist)));
     }
 
     fn lock(&self) -> MutexGuard<'_, Memory> {
@@ -126,6 +132,17 @@ struct Memory {
     log: Vec<DeliverySummary>,
     /// How often it was asked for changes.
     looks: u64,
+    twist: Option<Twist>,
+}
+
+/// See [`ModelMemory::twist`].
+#[derive(Clone)]
+struct Twist(Arc<dyn Fn(Ledger) -> Ledger + Send + Sync>);
+
+impl fmt::Debug for Twist {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Twist")
+    }
 }
 
 /// A source and an id; of an event that was erased, what stands for its id behind a mark that no id has.
@@ -414,7 +431,8 @@ impl Store for ModelStore {
     }
 
     async fn export(&self, cursor: Option<ExportCursor>, limit: u32) -> Result<ExportPage, StoreError> {
-        Ok(self.memory.lock().book.page(cursor, limit))
+        let memory = self.memory.lock();
+        Ok(memory.book.page(&memory.money, cursor, limit))
     }
 
     async fn import(&self, op: OpId, batch: Arc<ImportBatch>) -> Result<Imported, StoreError> {

@@ -7,6 +7,8 @@ use cola_ia_core::effect::{
     BeginAnswer, Decision, EffectName, Evidence, Go, Micros, Otherwise, Reason, Recorded, Refused, ReportAnswer,
     SettleAnswer, Try, TryOutcome, UtcDay, Witness,
 };
+use cola_ia_core::event::Source;
+use cola_ia_core::intake::EventNumber;
 use cola_ia_core::job::JobState;
 use cola_ia_core::store::{EffectBegun, EffectSummary, EffectView};
 use serde::{Deserialize, Serialize};
@@ -547,9 +549,9 @@ pub struct EffectDecided<'a> {
 }
 
 impl<'a> EffectDecided<'a> {
-    /// The line for what was decided of an effect, named by its summary, and the job's state after that.
+    /// The line for what was decided of an effect, and the job's state after that.
     pub fn new(
-        of: &'a EffectSummary,
+        (event, source, id, name): (EventNumber, &'a Source, &'a str, &'a EffectName),
         number: u32,
         decision: &Decision,
         answer: SettleAnswer,
@@ -569,10 +571,10 @@ impl<'a> EffectDecided<'a> {
         Self {
             v: VERSION,
             result: Cow::Borrowed(result),
-            event: of.event.0,
-            source: Cow::Borrowed(of.source.as_str()),
-            id: Cow::Borrowed(&of.id),
-            name: Cow::Borrowed(of.view.effect.name.as_str()),
+            event: event.0,
+            source: Cow::Borrowed(source.as_str()),
+            id: Cow::Borrowed(id),
+            name: Cow::Borrowed(name.as_str()),
             r#try: number,
             decision: Cow::Borrowed(decision),
             until,

@@ -7,8 +7,10 @@ use std::fmt;
 use std::fmt::Write as _;
 
 use cola_ia_core::clock::Timestamp;
+use cola_ia_core::effect::UtcDay;
 use cola_ia_core::event::Fingerprint;
 use cola_ia_core::store::export::{EXPORT_VERSION, Field, Kind, Record, Shape, Value};
+use cola_ia_core::store::names_currency;
 use serde::de::{Deserializer, MapAccess, Visitor};
 use serde::ser::{SerializeMap as _, Serializer};
 use serde::{Deserialize, Serialize};
@@ -30,6 +32,8 @@ pub struct ExportHeader {
     pub schema: u32,
     /// When it began.
     pub at: Timestamp,
+    /// The currency of all amounts, if the store has one.
+    pub currency: Option<String>,
 }
 
 /// How many records of each kind, in the order of [`Kind::ALL`].
@@ -98,6 +102,7 @@ impl Serialize for ExportLine {
                 map.serialize_entry("program", &header.program)?;
                 map.serialize_entry("schema", &header.schema)?;
                 map.serialize_entry("at", &header.at.to_rfc3339())?;
+                map.serialize_entry("currency", &header.currency)?;
             }
             Self::Record(record) => {
                 map.serialize_entry("kind", record.kind().as_str())?;
@@ -134,6 +139,10 @@ impl Serialize for Shown<'_> {
                 Some(text) => serializer.serialize_str(&text),
                 None => serializer.serialize_i64(*number),
             },
+            (Value::Number(number), Shape::Day) => match day(*number) {
+                Some(text) => serializer.serialize_str(&text),
+                None => serializer.serialize_i64(*number),
+            },
             (Value::Number(number), _) => serializer.serialize_i64(*number),
             (Value::Text(text), _) => serializer.serialize_str(text),
             (Value::Bytes(bytes), Shape::Output) => match std::str::from_utf8(bytes) {
@@ -149,6 +158,17 @@ impl Serialize for Shown<'_> {
 fn instant(micros: i64) -> Option<String> {
     let text = Timestamp::from_micros(micros).to_rfc3339();
     (Timestamp::parse_rfc3339(&text) == Some(Timestamp::from_micros(micros))).then_some(text)
+}
+
+/// `2026-11-30`, where that says the same day.
+fn day(days: i64) -> Option<String> {
+    let text = UtcDay(days).to_string();
+    (read_day(&text) == Some(days)).then_some(text)
+}
+
+fn read_day(text: &str) -> Option<i64> {
+    let start = Timestamp::parse_rfc3339(&format!("{text}T00:00:00Z"))?;
+    Some(UtcDay::of(start).0)
 }
 
 fn hex(bytes: &[u8]) -> String {
@@ -237,18 +257,25 @@ fn header(mut members: Members) -> Result<ExportHeader, LineFault> {
     let version = version.filter(|version| *version > 0).ok_or_else(|| wrong("version"))?;
     if version > EXPORT_VERSION {
         let at = Timestamp::from_micros(0);
-        return Ok(ExportHeader { version, namespace: [0; 16], program: String::new(), schema: 0, at });
+        return Ok(ExportHeader { version, namespace: [0; 16], program: String::new(), schema: 0, at, currency: None });
     }
     let namespace = taken("namespace")?.as_str().and_then(unhex).and_then(|bytes| bytes.try_into().ok());
     let program = taken("program")?.as_str().map(str::to_owned);
     let schema = taken("schema")?.as_u64().and_then(|schema| u32::try_from(schema).ok());
     let at = taken("at")?.as_str().and_then(Timestamp::parse_rfc3339);
+    // An older program's store had no amounts.
+    let currency = match members.take("currency") {
+        None | Some(Json::Null) => None,
+        Some(Json::String(currency)) if names_currency(&currency) => Some(currency),
+        Some(_) => return Err(wrong("currency")),
+    };
     Ok(ExportHeader {
         version,
         namespace: namespace.ok_or_else(|| wrong("namespace"))?,
         program: program.ok_or_else(|| wrong("program"))?,
         schema: schema.ok_or_else(|| wrong("schema"))?,
         at: at.ok_or_else(|| wrong("at"))?,
+        currency,
     })
 }
 
@@ -297,13 +324,16 @@ fn has_fingerprint(kind: Kind) -> bool {
 fn value(field: &Field, json: Json) -> Option<Value> {
     match (field.shape, json) {
         (_, Json::Null) => Some(Value::Null),
-        (Shape::Number | Shape::Instant, Json::Number(number)) => number.as_i64().map(Value::Number),
+        (Shape::Number | Shape::UpTo(_) | Shape::Instant | Shape::Day, Json::Number(number)) => {
+            number.as_i64().map(Value::Number)
+        }
         (Shape::Flag, Json::Bool(flag)) => Some(Value::Number(flag.into())),
         (Shape::Instant, Json::String(text)) => {
             Timestamp::parse_rfc3339(&text).map(|instant| Value::Number(instant.as_micros()))
         }
+        (Shape::Day, Json::String(text)) => read_day(&text).map(Value::Number),
         (
-            Shape::Text | Shape::Id | Shape::Type | Shape::Content | Shape::Word(_) | Shape::Source,
+            Shape::Text | Shape::EffectName | Shape::Id | Shape::Type | Shape::Content | Shape::Word(_) | Shape::Source,
             Json::String(text),
         ) => Some(Value::Text(text)),
         (Shape::Bytes(_), Json::String(text)) => unhex(&text).map(Value::Bytes),
@@ -342,6 +372,9 @@ mod tests {
                 Value::Number(253_402_300_800_000_000),
                 Value::Number(i64::MIN),
             ],
+            Shape::UpTo(most) => vec![Value::Number(0), Value::Number(most)],
+            Shape::Day => [0, 20_787, -719_529, 2_932_897, i64::MIN, i64::MAX].map(Value::Number).to_vec(),
+            Shape::EffectName => vec![text("publish.2")],
             Shape::Text => vec![text(""), text("ñ\u{202e}\u{1b}\n\"\\\0 \u{1f980}")],
             Shape::Content => vec![text("ñ\u{202e}\u{1b}\n\"\\ \u{1f980}")],
             Shape::Id | Shape::Type => vec![text(" ñ\u{202e}\"\\ \u{1f980}")],
@@ -386,6 +419,7 @@ mod tests {
             program: "cola-ia 0.1.0".into(),
             schema: 2,
             at: Timestamp::from_micros(1_769_860_800_000_000),
+            currency: Some("EUR".into()),
         };
         let mut counts = ExportCounts::default();
         counts.add(Kind::Event);
@@ -395,7 +429,8 @@ mod tests {
         assert_eq!(
             written(&ExportLine::End(counts)),
             "{\"kind\":\"end\",\"counts\":{\"source\":0,\"event\":1,\"job\":0,\"revision\":0,\"attempt\":0,\"effect\":0,\
-             \"effect_try\":0,\"decision\":0,\"pruned\":0,\"conflict\":0,\"delivery\":0,\"counter\":0}}\n"
+             \"effect_try\":0,\"effect_record\":0,\"decision\":0,\"pruned\":0,\"conflict\":0,\"delivery\":0,\"budget\":0,\
+             \"counter\":0,\"money\":0}}\n"
         );
     }
 
@@ -429,6 +464,32 @@ mod tests {
             assert!(LINE_FAULTS.contains(&code));
         }
         assert!(read_export_line(source_line("web").as_bytes()).is_ok());
+    }
+
+    #[test]
+    fn days_are_written_as_people_write_them_and_a_currency_may_be_missing() {
+        let record = Record::new(
+            Kind::Money,
+            [Value::Number(20_787), Value::Text("web".into()), Value::Text(String::new())]
+                .into_iter()
+                .chain([0; 6].map(Value::Number))
+                .collect(),
+        );
+        let line = written(&ExportLine::Record(record.unwrap()));
+        assert!(
+            line.starts_with(r#"{"kind":"money","day":"2026-11-30","source":"web","model":"","costs":0,"#),
+            "{line}"
+        );
+        let header = |currency: &str| {
+            let namespace = "00".repeat(16);
+            format!(
+                r#"{{"kind":"header","format":"cola-ia-export","version":1,"namespace":"{namespace}","program":"x","schema":3,"at":"2026-01-31T21:00:00Z"{currency}}}"#
+            )
+        };
+        let read = |currency: &str| read_export_line(header(currency).as_bytes());
+        let Ok(ExportLine::Header(old)) = read("") else { panic!("an export of an older program is not read") };
+        assert_eq!(old.currency, None);
+        assert_eq!(read(r#","currency":"euro""#), Err(fault("export_value", "currency")));
     }
 
     #[test]

@@ -3,6 +3,7 @@
 pub mod add;
 pub mod cli;
 pub mod config;
+pub mod effect;
 pub mod import;
 pub mod intake;
 pub mod lang;

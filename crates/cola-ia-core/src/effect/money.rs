@@ -57,6 +57,14 @@ impl UtcDay {
     }
 }
 
+/// As `2026-11-30`.
+impl std::fmt::Display for UtcDay {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let start = self.start().to_rfc3339();
+        f.write_str(start.split_once('T').map_or(start.as_str(), |(day, _)| day))
+    }
+}
+
 /// The budget of a source for one day, read in the transaction that reserves.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Budget {
@@ -175,6 +183,7 @@ mod tests {
         assert_eq!(day("1970-01-01T23:59:59.999999Z"), UtcDay(0));
         assert_eq!(day("1969-12-31T23:59:59Z"), UtcDay(-1));
         assert_eq!(day("2026-03-29T00:30:00+02:00"), day("2026-03-28T12:00:00Z"));
+        assert_eq!(day("2026-03-28T12:00:00Z").to_string(), "2026-03-28");
         assert_eq!(day("2026-03-28T12:00:00Z").next().start().to_rfc3339(), "2026-03-29T00:00:00.000000Z");
     }
 }

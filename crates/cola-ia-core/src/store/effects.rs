@@ -238,3 +238,8 @@ pub struct Costs {
     /// All of them together.
     pub total: CostSums,
 }
+
+/// Whether this names a currency as ISO 4217 does: three capital letters.
+pub fn names_currency(text: &str) -> bool {
+    text.len() == 3 && text.bytes().all(|byte| byte.is_ascii_uppercase())
+}

@@ -4,6 +4,7 @@
 //! the only list: the JSON of `docs/EXPORT.md`, the columns that a store reads and writes, and how a record that comes is
 //! compared with one that is there all follow from them. A column of a store that is in no shape fails a test.
 
+use crate::effect::{COST_MAX_MICROS, EffectName};
 use crate::event::{EventId, EventType, Source};
 use crate::intake::EventNumber;
 
@@ -27,6 +28,8 @@ pub enum Kind {
     Effect,
     /// One permission to send.
     EffectTry,
+    /// What an effect made.
+    EffectRecord,
     /// What a person decided about a conflict, each time.
     Decision,
     /// How many repeated deliveries were pruned.
@@ -35,14 +38,18 @@ pub enum Kind {
     Conflict,
     /// A handing-over that made no event.
     Delivery,
+    /// The most that may be spent on a source's jobs in a day.
+    Budget,
     /// How many there have been, those included that are no longer kept.
     Counter,
+    /// Money and tokens of a day, a source and a model. What is at risk is not among them: it follows from the tries.
+    Money,
 }
 
 impl Kind {
     /// All kinds, in the order of an export: sources, then each event with what belongs to it in this order, then refused
-    /// deliveries, then counters.
-    pub const ALL: [Self; 12] = [
+    /// deliveries, then budgets, counters and money.
+    pub const ALL: [Self; 15] = [
         Self::Source,
         Self::Event,
         Self::Job,
@@ -50,11 +57,14 @@ impl Kind {
         Self::Attempt,
         Self::Effect,
         Self::EffectTry,
+        Self::EffectRecord,
         Self::Decision,
         Self::Pruned,
         Self::Conflict,
         Self::Delivery,
+        Self::Budget,
         Self::Counter,
+        Self::Money,
     ];
 
     /// The word in JSON.
@@ -67,11 +77,14 @@ impl Kind {
             Self::Attempt => "attempt",
             Self::Effect => "effect",
             Self::EffectTry => "effect_try",
+            Self::EffectRecord => "effect_record",
             Self::Decision => "decision",
             Self::Pruned => "pruned",
             Self::Conflict => "conflict",
             Self::Delivery => "delivery",
+            Self::Budget => "budget",
             Self::Counter => "counter",
+            Self::Money => "money",
         }
     }
 
@@ -90,11 +103,14 @@ impl Kind {
             Self::Attempt => ATTEMPT,
             Self::Effect => EFFECT,
             Self::EffectTry => EFFECT_TRY,
+            Self::EffectRecord => EFFECT_RECORD,
             Self::Decision => DECISION,
             Self::Pruned => PRUNED,
             Self::Conflict => CONFLICT,
             Self::Delivery => DELIVERY,
+            Self::Budget => BUDGET,
             Self::Counter => COUNTER,
+            Self::Money => MONEY,
         }
     }
 }
@@ -117,10 +133,14 @@ pub struct Field {
 pub enum Shape {
     /// A whole number.
     Number,
+    /// A whole number from 0 to this one.
+    UpTo(i64),
     /// `true` or `false`.
     Flag,
     /// Microseconds since 1970 in UTC.
     Instant,
+    /// Days of UTC since 1970-01-01.
+    Day,
     /// Text.
     Text,
     /// The id of an event.
@@ -129,6 +149,8 @@ pub enum Shape {
     Type,
     /// The text of an event: no U+0000.
     Content,
+    /// The name of an effect.
+    EffectName,
     /// One of these words.
     Word(&'static [&'static str]),
     /// The name of a source.
@@ -159,6 +181,16 @@ const STATES: &[&str] = &["pending", "running", "done", "failed", "held", "cance
 const OUTCOMES: &[&str] = &["done", "error", "crashed", "timed_out", "released", "lease_lost"];
 const DECISIONS: &[&str] = &["keep", "accept", "as"];
 const EFFECT_STATES: &[&str] = &["intended", "done", "failed", "unknown", "held", "abandoned"];
+const EFFECT_REASONS: &[&str] =
+    &["reported", "lease_ended", "begun_again", "other_try_open", "restored", "nobody_can_tell", "job_ends"];
+const ALARMS: &[&str] = &["late_evidence", "double_effect"];
+const TRY_OUTCOMES: &[&str] = &["done", "rejected", "not_sent", "absent"];
+const WITNESSES: &[&str] = &["sender", "lookup", "person"];
+
+/// An amount of money, in millionths.
+const MICROS: Shape = Shape::UpTo(COST_MAX_MICROS);
+/// What is added up, or a duration.
+const SUM: Shape = Shape::UpTo(i64::MAX);
 
 const fn field(name: &'static str, shape: Shape, role: Role) -> Field {
     Field { name, shape, nullable: false, role }
@@ -240,34 +272,54 @@ const EFFECT: &[Field] = &[
     field("effect", Shape::Number, Key),
     field("event", Shape::Number, Fixed),
     field("run", Shape::Number, Fixed),
-    field("name", Shape::Text, Fixed),
+    field("name", Shape::EffectName, Fixed),
     field("key", Shape::Text, Fixed),
     field("state", Shape::Word(EFFECT_STATES), Changing),
-    maybe("key_ttl", Shape::Number, Fixed),
+    maybe("reason", Shape::Word(EFFECT_REASONS), Changing),
+    maybe("key_ttl", SUM, Fixed),
     field("lookup", Shape::Flag, Fixed),
-    field("settle", Shape::Number, Fixed),
+    field("settle", SUM, Fixed),
     field("otherwise", Shape::Word(&["hold", "retry"]), Fixed),
-    maybe("retry_below", Shape::Number, Fixed),
+    maybe("retry_below", MICROS, Fixed),
     field("begun_at", Shape::Instant, Fixed),
     field("changed_at", Shape::Instant, Clock),
-    maybe("reason", Shape::Text, Changing),
-    maybe("resource_id", Shape::Text, Changing),
-    maybe("cost_micros", Shape::Number, Changing),
-    maybe("result", Shape::Text, Changing),
+    field("look_first", Shape::Flag, Changing),
+    maybe("alarm", Shape::Word(ALARMS), Changing),
+    maybe("note", Shape::Text, Changing),
+    field("replays", Shape::UpTo(u32::MAX as i64), Changing),
+    maybe("replayed_to", Shape::Bytes(0), Changing),
 ];
 
 const EFFECT_TRY: &[Field] = &[
     field("effect", Shape::Number, Key),
     field("number", Shape::Number, Key),
-    field("begin_id", Shape::Bytes(0), Fixed),
-    field("attempt", Shape::Number, Fixed),
-    maybe("request", Shape::Bytes(0), Fixed),
+    maybe("begin_id", Shape::Bytes(16), Fixed),
+    maybe("attempt", Shape::Number, Fixed),
+    maybe("request", Shape::Bytes(32), Fixed),
     field("begun_at", Shape::Instant, Fixed),
     field("send_before", Shape::Instant, Fixed),
     field("deadline", Shape::Instant, Fixed),
-    field("open", Shape::Flag, Changing),
-    maybe("outcome", Shape::Text, Changing),
-    maybe("reserved_micros", Shape::Number, Changing),
+    maybe("key_until", Shape::Instant, Fixed),
+    maybe("outcome", Shape::Word(TRY_OUTCOMES), Changing),
+    maybe("expected_micros", MICROS, Fixed),
+    maybe("reserved_micros", MICROS, Changing),
+    maybe("reserved_day", Shape::Day, Changing),
+];
+
+const EFFECT_RECORD: &[Field] = &[
+    field("effect", Shape::Number, Key),
+    field("number", Shape::Number, Key),
+    maybe("try", Shape::Number, Fixed),
+    field("at", Shape::Instant, Fixed),
+    field("witness", Shape::Word(WITNESSES), Fixed),
+    maybe("resource_id", Shape::Text, Changing),
+    maybe("result", Shape::Text, Changing),
+    maybe("cost_micros", MICROS, Fixed),
+    maybe("tokens_in", Shape::Number, Fixed),
+    maybe("tokens_out", Shape::Number, Fixed),
+    maybe("model", Shape::Text, Fixed),
+    field("charged_micros", MICROS, Fixed),
+    field("day", Shape::Day, Fixed),
 ];
 
 const DECISION: &[Field] = &[
@@ -321,12 +373,26 @@ const DELIVERY: &[Field] = &[
 const COUNTER: &[Field] =
     &[maybe("source", Shape::Source, Key), field("counter", Shape::Text, Key), field("n", Shape::Number, Changing)];
 
+const BUDGET: &[Field] = &[field("source", Shape::Source, Key), field("limit_micros", MICROS, Changing)];
+
+const MONEY: &[Field] = &[
+    field("day", Shape::Day, Key),
+    field("source", Shape::Source, Key),
+    field("model", Shape::Text, Key),
+    field("costs", SUM, Changing),
+    field("spent", SUM, Changing),
+    field("tokens_in", SUM, Changing),
+    field("tokens_out", SUM, Changing),
+    field("replays", SUM, Changing),
+    field("replayed", SUM, Changing),
+];
+
 /// What a field of a record holds.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Value {
     /// Nothing.
     Null,
-    /// A number, an instant in microseconds, or a flag: 0 or 1.
+    /// A number, an instant in microseconds, a day, or a flag: 0 or 1.
     Number(i64),
     /// Text, a word, or the name of a source.
     Text(String),
@@ -351,13 +417,15 @@ impl Field {
         match (self.shape, value) {
             (_, Value::Null) => self.nullable,
             (Shape::Number, Value::Number(number)) => self.role != Key || (1..=NUMBER_MAX).contains(number),
-            (Shape::Instant, Value::Number(_)) | (Shape::Text, Value::Text(_)) | (Shape::Output, Value::Bytes(_)) => {
-                true
-            }
+            (Shape::UpTo(most), Value::Number(number)) => (0..=most).contains(number),
+            (Shape::Instant | Shape::Day, Value::Number(_))
+            | (Shape::Text, Value::Text(_))
+            | (Shape::Output, Value::Bytes(_)) => true,
             (Shape::Flag, Value::Number(number)) => matches!(number, 0 | 1),
             (Shape::Id, Value::Text(id)) => EventId::new(id.as_str()).is_ok(),
             (Shape::Type, Value::Text(name)) => EventType::new(name.as_str()).is_ok(),
             (Shape::Content, Value::Text(text)) => !text.as_bytes().contains(&0),
+            (Shape::EffectName, Value::Text(name)) => EffectName::new(name).is_some(),
             (Shape::Word(words), Value::Text(text)) => words.contains(&text.as_str()),
             (Shape::Source, Value::Text(text)) => Source::new(text).is_ok(),
             (Shape::Bytes(length), Value::Bytes(bytes)) => length == 0 || bytes.len() == length,
@@ -452,8 +520,8 @@ impl Record {
         self.kind.fields().iter().zip(&self.values).filter(move |(field, _)| field.role == role)
     }
 
-    /// The event that it belongs to or is; `None` for sources, tries (which belong to an effect), refused deliveries and
-    /// counters.
+    /// The event that it belongs to or is; `None` for sources, tries and records (which belong to an effect), refused
+    /// deliveries, budgets, counters and money.
     pub fn event(&self) -> Option<EventNumber> {
         let name = match self.kind {
             Kind::Event => "number",
@@ -465,7 +533,9 @@ impl Record {
             | Kind::Pruned
             | Kind::Conflict
             | Kind::Delivery => "event",
-            Kind::Source | Kind::EffectTry | Kind::Counter => return None,
+            Kind::Source | Kind::EffectTry | Kind::EffectRecord | Kind::Budget | Kind::Counter | Kind::Money => {
+                return None;
+            }
         };
         self.number(name).map(EventNumber)
     }
@@ -548,12 +618,14 @@ impl Contradiction {
 }
 
 /// What stands at the start of an export.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ExportHead {
     /// The store's 16 bytes that are part of every effect's key.
     pub namespace: [u8; 16],
     /// The version of the store's schema. For people.
     pub schema: u32,
+    /// The currency of all amounts, if the store has one.
+    pub currency: Option<String>,
 }
 
 /// Where an export goes on. It belongs to the store that gave it.
@@ -578,8 +650,10 @@ pub enum ExportStage {
     Deliveries(i64, i64),
     /// Deliveries that were refused, above this number.
     Refused(i64),
-    /// Counters.
+    /// Budgets and counters.
     Counters,
+    /// Money of days after this one, a day whole.
+    Money(i64),
 }
 
 /// Most records of a page that is asked for. A page ends with an event; an event that has more than the page has left is in it
@@ -608,6 +682,8 @@ pub struct ExportPage {
 pub struct ImportBatch {
     /// The namespace of the export.
     pub namespace: [u8; 16],
+    /// The currency of its amounts.
+    pub currency: Option<String>,
     /// At most [`IMPORT_MAX_RECORDS`], in the order of the export.
     pub records: Vec<Record>,
 }
@@ -653,6 +729,27 @@ mod tests {
             assert_eq!(Kind::from_word(kind.as_str()), Some(kind));
             assert!(kind.fields().iter().any(|field| field.role == Role::Key), "{kind:?}");
         }
+    }
+
+    #[test]
+    fn words_are_those_of_the_ledger() {
+        use crate::effect::{Alarm, EffectState, Reason, TryOutcome, Witness};
+        assert_eq!(EFFECT_STATES, EffectState::ALL.map(EffectState::as_str));
+        assert_eq!(EFFECT_REASONS, Reason::ALL.map(Reason::as_str));
+        assert_eq!(ALARMS, Alarm::ALL.map(Alarm::as_str));
+        assert_eq!(TRY_OUTCOMES, TryOutcome::ALL.map(TryOutcome::as_str));
+        assert_eq!(WITNESSES, Witness::ALL.map(Witness::as_str));
+    }
+
+    #[test]
+    fn what_the_ledger_could_not_read_is_no_value() {
+        let field = |kind: Kind, name| *kind.fields().iter().find(|field| field.name == name).unwrap();
+        let micros = field(Kind::EffectTry, "reserved_micros");
+        for (number, takes) in [(0, true), (COST_MAX_MICROS, true), (-1, false), (COST_MAX_MICROS + 1, false)] {
+            assert_eq!(micros.takes(&Value::Number(number)), takes, "{number}");
+        }
+        let name = field(Kind::Effect, "name");
+        assert!(name.takes(&Value::Text("publish".into())) && !name.takes(&Value::Text("Publish".into())));
     }
 
     #[test]

@@ -13,25 +13,26 @@ use rusqlite::{CachedStatement, Connection, Params, Rows};
 
 use super::reader::Sight;
 use super::records::{Names, columns, read, table};
-use super::{migrate, row};
+use super::{currency, migrate, row};
 
 /// Deliveries that are looked at for refused ones in one page.
 const LOOK_MAX: usize = 20_000;
 
 /// What belongs to an event, in the order of the export. The first ones are always in the page of their event: people and
 /// workers bound them.
-const OF_AN_EVENT: [Kind; 9] = [
+const OF_AN_EVENT: [Kind; 10] = [
     Kind::Job,
     Kind::Revision,
     Kind::Attempt,
     Kind::Effect,
     Kind::EffectTry,
+    Kind::EffectRecord,
     Kind::Decision,
     Kind::Pruned,
     Kind::Conflict,
     Kind::Delivery,
 ];
-const WITH_EVENT: usize = 7;
+const WITH_EVENT: usize = 8;
 
 /// See [`Store::export`](cola_ia_core::store::Store::export).
 pub(super) fn export(sight: &Sight<'_>, cursor: Option<ExportCursor>, limit: u32) -> rusqlite::Result<ExportPage> {
@@ -39,6 +40,7 @@ pub(super) fn export(sight: &Sight<'_>, cursor: Option<ExportCursor>, limit: u32
     let head = ExportHead {
         namespace: connection.query_row("SELECT namespace FROM store", [], |row| row.get(0))?,
         schema: migrate::version(connection)?,
+        currency: currency::currency(connection)?,
     };
     let cursor = match cursor {
         Some(cursor) => cursor,
@@ -67,9 +69,11 @@ pub(super) fn export(sight: &Sight<'_>, cursor: Option<ExportCursor>, limit: u32
                 (Some(next), next != ExportStage::Counters)
             }
             ExportStage::Counters => {
+                page.budgets()?;
                 page.counters()?;
-                (None, false)
+                (Some(ExportStage::Money(i64::MIN)), false)
             }
+            ExportStage::Money(after) => (page.money(after)?, false),
         };
         if looked_enough {
             break;
@@ -94,13 +98,15 @@ fn of_events(kind: Kind) -> String {
         Kind::Revision | Kind::Conflict => (format!("{table} t"), "t.event", ", t.number"),
         Kind::Attempt => (format!("{table} t"), "t.event", ", t.run, t.number, t.attempt"),
         Kind::Effect => (format!("{table} t"), "t.event", ", t.run, t.name"),
-        // The effects lead: tries know no event.
-        Kind::EffectTry => {
+        // The effects lead: tries and records know no event.
+        Kind::EffectTry | Kind::EffectRecord => {
             (format!("effects e CROSS JOIN {table} t ON t.effect = e.effect"), "e.event", ", e.run, e.name, t.number")
         }
         Kind::Delivery => (format!("{table} t"), "t.event", ", t.seq"),
         Kind::Decision => (format!("{table} t"), "t.event", ", t.conflict, t.number"),
-        Kind::Job | Kind::Pruned | Kind::Source | Kind::Counter => (format!("{table} t"), "t.event", ""),
+        Kind::Job | Kind::Pruned | Kind::Source | Kind::Budget | Kind::Counter | Kind::Money => {
+            (format!("{table} t"), "t.event", "")
+        }
     };
     format!("SELECT {columns}, {event} FROM {from} WHERE {event} >= ?1 AND {event} <= ?2 ORDER BY {event}{order}")
 }
@@ -119,6 +125,15 @@ fn of_one_event(kind: Kind) -> String {
 fn refused() -> String {
     let columns = columns(Kind::Delivery);
     format!("SELECT {columns}, t.seq FROM deliveries t WHERE t.seq > ?1 AND t.seq <= ?2 ORDER BY t.seq")
+}
+
+fn budgets() -> String {
+    format!("SELECT {} FROM budgets t ORDER BY t.source", columns(Kind::Budget))
+}
+
+/// Money of days after `?1`.
+fn money() -> String {
+    format!("SELECT {} FROM money t WHERE t.day > ?1 ORDER BY t.day, t.source, t.model", columns(Kind::Money))
 }
 
 /// The rows of a kind, one ahead.
@@ -291,6 +306,34 @@ impl Page<'_> {
         Ok(ExportStage::Refused(last))
     }
 
+    /// As many as there are sources, at most.
+    fn budgets(&mut self) -> rusqlite::Result<()> {
+        let mut select = self.connection.prepare_cached(&budgets())?;
+        let mut rows = select.query([])?;
+        while let Some(row) = rows.next()? {
+            let record = read(Kind::Budget, row, &mut self.names)?;
+            self.push(record);
+        }
+        Ok(())
+    }
+
+    /// Whole days while there is room.
+    fn money(&mut self, after: i64) -> rusqlite::Result<Option<ExportStage>> {
+        let mut select = self.connection.prepare_cached(&money())?;
+        let mut rows = select.query([after])?;
+        let mut last = after;
+        while let Some(row) = rows.next()? {
+            let record = read(Kind::Money, row, &mut self.names)?;
+            let day = record.number("day").unwrap_or_default();
+            if day > last && self.is_full() {
+                return Ok(Some(ExportStage::Money(last)));
+            }
+            last = day;
+            self.push(record);
+        }
+        Ok(None)
+    }
+
     fn counters(&mut self) -> rusqlite::Result<()> {
         for ((source, counter), n) in counters(self.connection)? {
             let source = match source {
@@ -348,7 +391,7 @@ mod tests {
         let connection = Connection::open(path).unwrap();
         let mut statements: Vec<String> = [Kind::Event].into_iter().chain(OF_AN_EVENT).map(of_events).collect();
         statements.extend([Kind::Conflict, Kind::Delivery].map(of_one_event));
-        statements.push(refused());
+        statements.extend([refused(), money()]);
         for sql in statements {
             let plan = plan(&connection, &sql);
             assert!(!plan.contains("SCAN") && !plan.contains("TEMP B-TREE"), "{sql}\n{plan}");

@@ -5,6 +5,7 @@ use std::hash::Hasher as _;
 use std::sync::Arc;
 
 use cola_ia_core::clock::Timestamp;
+use cola_ia_core::effect::{EffectState, Micros, Reason, UtcDay};
 use cola_ia_core::job::JobState;
 use cola_ia_core::store::export::{
     Contradiction, IMPORT_MAX_RECORDS, ImportBatch, Imported, Kind, Outcome, Record, Role, Shape, Value,
@@ -20,10 +21,11 @@ use super::counters::{Tally, count_gone};
 use super::export::counters;
 use super::identify::{Identified, identify};
 use super::identities::Packing;
+use super::money::MoneySums;
 use super::records::{Column, Names, column, columns, read, table};
 use super::slot::Slots;
 use super::writer::Scope;
-use super::{accept, erase, row};
+use super::{accept, currency, erase, money, row};
 
 /// A batch and its digest.
 #[derive(Debug)]
@@ -53,6 +55,9 @@ impl Prepared {
 fn digest(batch: &ImportBatch) -> i64 {
     let mut hasher = SipHasher13::new();
     hasher.write(&batch.namespace);
+    if let Some(currency) = &batch.currency {
+        hasher.write(currency.as_bytes());
+    }
     for record in &batch.records {
         hasher.write(record.kind().as_str().as_bytes());
         for value in record.values() {
@@ -85,6 +90,9 @@ pub(super) fn import(scope: &Scope<'_>, op: OpId, prepared: &Prepared) -> Result
         return first_answer;
     }
     settle_namespace(scope, prepared.batch.namespace)?;
+    if let Some(currency) = &prepared.batch.currency {
+        currency::set_currency(scope, currency)?;
+    }
     let mut entering = Entering::new(scope);
     let outcomes = prepared.batch.records.iter().enumerate().map(|(index, record)| {
         let next = prepared.batch.records.get(index + 1);
@@ -273,7 +281,9 @@ impl<'c> Entering<'c> {
             Kind::Source => Ok(self.source(record)?),
             Kind::Event => self.event(record, next),
             Kind::Counter => Ok(self.counter(record)?),
-            Kind::EffectTry => {
+            Kind::Budget => Ok(self.budget(record)?),
+            Kind::Money => Ok(self.money(record)?),
+            Kind::EffectTry | Kind::EffectRecord => {
                 let effect = record.number("effect").unwrap_or_default();
                 let parent = self.effects.get(&effect).copied();
                 self.child(record, parent)
@@ -344,9 +354,77 @@ impl<'c> Entering<'c> {
                 count_gone(self.connection, last_at, source, Verdict::Duplicate, n)?;
                 self.counters = None;
             }
+            Kind::Attempt => {
+                let settled = self.settled(record);
+                let day = UtcDay::of(Timestamp::from_micros(settled.number("ended_at").unwrap_or_default()));
+                let cost = settled.number("cost_micros").and_then(Micros::new);
+                self.count_cost(day, source, &settled, cost)?;
+            }
+            Kind::EffectRecord => {
+                let day = UtcDay(record.number("day").unwrap_or_default());
+                let charged = record.number("charged_micros").and_then(Micros::new);
+                // Where nobody said what it costs, nothing was charged, and it is not counted.
+                let cost = charged.filter(|charged| *charged > Micros::ZERO || record.number("cost_micros").is_some());
+                self.count_cost(day, source, record, cost)?;
+            }
+            Kind::EffectTry => {
+                let settled = self.settled(record);
+                if let (Some(reserved), Some(day)) = (settled.number("reserved_micros"), settled.number("reserved_day"))
+                {
+                    let sums = MoneySums { reserved, ..MoneySums::default() };
+                    money::add(self.connection, UtcDay(day), source, "", sums)?;
+                }
+            }
             _ => {}
         }
         Ok(())
+    }
+
+    /// What an attempt or an effect cost, from a record that has `tokens_in`, `tokens_out` and `model`.
+    fn count_cost(&self, day: UtcDay, source: i64, of: &Record, cost: Option<Micros>) -> rusqlite::Result<()> {
+        let sums = MoneySums::of_cost(cost, of.number("tokens_in"), of.number("tokens_out"));
+        money::add(self.connection, day, source, of.text("model").unwrap_or_default(), sums)
+    }
+
+    /// What is here stays, and is no contradiction: a person may have set it to anything.
+    fn budget(&self, record: &Record) -> rusqlite::Result<Outcome> {
+        let limit = record.number("limit_micros").unwrap_or_default();
+        let source = source_row(self.connection, record.text("source").unwrap_or_default())?;
+        let mut insert = self
+            .connection
+            .prepare_cached("INSERT INTO budgets (source, limit_micros) VALUES (?1, ?2) ON CONFLICT DO NOTHING")?;
+        if insert.execute([source, limit])? == 1 {
+            return Ok(Outcome::Entered);
+        }
+        let here: i64 = self
+            .connection
+            .prepare_cached("SELECT limit_micros FROM budgets WHERE source = ?1")?
+            .query_row([source], |row| row.get(0))?;
+        Ok(if here == limit { Outcome::Same } else { Outcome::Kept })
+    }
+
+    /// Each sum stands at least where the export says: it knows of what left no row that enters, as results that were used again.
+    fn money(&self, record: &Record) -> rusqlite::Result<Outcome> {
+        let number = |name| record.number(name).unwrap_or_default();
+        let source = source_row(self.connection, record.text("source").unwrap_or_default())?;
+        let (day, model) = (UtcDay(number("day")), record.text("model").unwrap_or_default());
+        let here = money::sums(self.connection, day, source, model)?;
+        let told = MoneySums {
+            costs: number("costs"),
+            spent: number("spent"),
+            reserved: here.reserved,
+            tokens_in: number("tokens_in"),
+            tokens_out: number("tokens_out"),
+            replays: number("replays"),
+            replayed: number("replayed"),
+        };
+        let missing = told.beyond(here);
+        money::add(self.connection, day, source, model, missing)?;
+        Ok(match missing == MoneySums::default() {
+            false => Outcome::Entered,
+            true if told == here => Outcome::Same,
+            true => Outcome::Kept,
+        })
     }
 
     fn source(&self, record: &Record) -> rusqlite::Result<Outcome> {
@@ -484,8 +562,15 @@ impl<'c> Entering<'c> {
                 let ended = record.clone().with("ended_at", now("started_at")).with("outcome", word("lease_lost"));
                 ended.with("to_state", word("pending")).with("to_due", Value::Number(self.now.as_micros()))
             }
-            Kind::Effect if record.text("state") == Some("intended") => {
-                record.clone().with("state", word("unknown")).with("changed_at", now("changed_at"))
+            // As `Ledger::void_lease` does: nobody may send any more, and what was sent may happen. Its tries stay open.
+            Kind::Effect if record.text("state") == Some(EffectState::Intended.as_str()) => record
+                .clone()
+                .with("state", word(EffectState::Unknown.as_str()))
+                .with("reason", word(Reason::LeaseEnded.as_str()))
+                .with("changed_at", now("changed_at")),
+            // Money is held by open tries, of some day.
+            Kind::EffectTry if record.number("reserved_day").is_none() || record.text("outcome").is_some() => {
+                record.clone().with("reserved_micros", Value::Null).with("reserved_day", Value::Null)
             }
             _ => record.clone(),
         }

@@ -6,6 +6,7 @@
 mod accept;
 mod attempts;
 mod backup;
+mod budgets;
 mod changes;
 mod check;
 mod checkpoint;
@@ -14,8 +15,10 @@ mod conditions;
 mod conflicts;
 mod connection;
 mod copy;
+mod costs;
 mod counters;
 mod create;
+mod currency;
 mod cursor;
 mod deliveries;
 pub mod doctor;
@@ -36,6 +39,7 @@ mod jobs;
 mod lease;
 mod locks;
 mod migrate;
+mod money;
 mod ops;
 mod order;
 #[cfg(test)]
@@ -68,7 +72,7 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use cola_ia_core::clock::{Clock, Entropy, SystemClock, SystemEntropy, Timestamp};
-use cola_ia_core::effect::{Begin, Evidence, Micros, ReportAnswer, SettleAnswer};
+use cola_ia_core::effect::{Begin, Evidence, Micros, ReportAnswer, SettleAnswer, UtcDay};
 use cola_ia_core::event::Source;
 use cola_ia_core::filter::Filter;
 use cola_ia_core::intake::{EventNumber, Intake};
@@ -606,22 +610,23 @@ impl Store for SqliteStore {
     }
 
     async fn costs(&self, request: CostsRequest) -> Result<Costs, StoreError> {
-        todo!()
+        self.reader.call(move |sight| costs::costs(sight, &request)).await
     }
 
     async fn set_budget(&self, op: OpId, source: Source, limit: Option<Micros>) -> Result<(), StoreError> {
-        todo!()
+        self.writer()?.call(1, move |scope| budgets::set_budget(scope, op, &source, limit)).await
     }
 
     async fn budgets(&self) -> Result<Vec<BudgetView>, StoreError> {
-        todo!()
+        let today = UtcDay::of(self.clock.now());
+        self.reader.call(move |sight| budgets::budgets(sight, today)).await
     }
 
     async fn set_currency(&self, currency: String) -> Result<(), StoreError> {
-        todo!()
+        self.writer()?.call(1, move |scope| currency::set_currency(scope, &currency)).await
     }
 
     async fn currency(&self) -> Result<Option<String>, StoreError> {
-        todo!()
+        self.reader.call(|sight| currency::currency(sight.connection)).await
     }
 }

@@ -11,11 +11,15 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use cola_ia_core::clock::{Clock as _, SystemClock, SystemEntropy, Timestamp};
+use cola_ia_core::effect::{Begin, BeginId, Decision, EffectName, EffectState, Evidence, Micros, Policy, SettleAnswer};
 use cola_ia_core::event::{EventType, Source};
 use cola_ia_core::filter::Filter;
 use cola_ia_core::intake::{EventNumber, RefusalCode};
 use cola_ia_core::job::{Ending, JobState, LeaseToken, RetryPolicy, Setback};
-use cola_ia_core::store::{ClaimRequest, End, OpId, Order, PageRequest, Report, Store as _, Texts};
+use cola_ia_core::store::{
+    ClaimRequest, EffectDecision, EffectFilter, EffectRef, End, Failure, JobRun, Looked, OpId, Order, PageRequest,
+    Report, Store as _, Texts,
+};
 use cola_ia_core::verdict::Verdict;
 use cola_ia_testkit::clock::ManualClock;
 use cola_ia_testkit::events::{event, event_from, refusal, source};
@@ -26,15 +30,16 @@ use rusqlite::trace::{TraceEvent, TraceEventCodes};
 use super::reader::Sight;
 use super::writer::Scope;
 use super::{
-    Options, SqliteStore, attempts, claim, conflicts, deliveries, end, find_events, jobs, order, preview, recover,
-    slots, sources, stats,
+    Options, SqliteStore, attempts, claim, conflicts, deliveries, effects, end, find_events, jobs, order, preview,
+    recover, slots, sources, stats,
 };
 
 /// Tables that grow with what comes in or is done. `counter_deltas` is not one: it is emptied every 4,096 rows.
-const GROWING: [&str; 14] = [
+const GROWING: [&str; 15] = [
     "attempts",
     "conflicts",
     "deliveries",
+    "effect_records",
     "effect_tries",
     "effects",
     "events",
@@ -62,6 +67,9 @@ fn views(sight: &Sight<'_>) {
         for texts in [Texts::Leave, Texts::Bring] {
             conflicts::conflicts(sight, &filter, Some([i64::MAX, 1, 1]), 10, texts).unwrap();
         }
+    }
+    for filter in effect_filters() {
+        effects::list::list(sight, &filter, Some(1_000), 10).unwrap();
     }
     find_events::find_events(sight, None, "a").unwrap();
     find_events::find_events(sight, Some(&source("form")), "a").unwrap();
@@ -102,6 +110,23 @@ fn filters() -> Vec<Filter> {
                 first(&mut filter, now);
                 second(&mut filter, now);
                 filters.push(filter);
+            }
+        }
+    }
+    filters
+}
+
+fn effect_filters() -> Vec<EffectFilter> {
+    let states: [&[EffectState]; 4] =
+        [&[], &[EffectState::Unknown, EffectState::Held], &[EffectState::Done], &[EffectState::Failed]];
+    let mut filters = Vec::new();
+    for states in states {
+        for sources in [vec![], vec![source("form")]] {
+            for resource_id in [None, Some("post"), Some("many")] {
+                for alarmed in [false, true] {
+                    let (states, resource_id) = (states.to_vec(), resource_id.map(str::to_owned));
+                    filters.push(EffectFilter { sources: sources.clone(), states, resource_id, alarmed });
+                }
             }
         }
     }
@@ -170,7 +195,19 @@ fn store_with_rows(folder: &std::path::Path) -> Connection {
     ];
     block_on(store.accept(OpId::new(&SystemClock, &SystemEntropy), Arc::new(batch))).unwrap();
     drop(store);
-    Connection::open(path).unwrap()
+    let connection = Connection::open(path).unwrap();
+    // An effect to be found, and a resource of more jobs than one look goes through.
+    connection
+        .execute_batch(
+            "INSERT INTO effects (effect, event, run, name, key, state, lookup, settle, otherwise, begun_at, changed_at)
+             VALUES (1, 1, 1, 'publish', 'k', 'done', 0, 0, 'hold', 1, 1);
+             INSERT INTO effect_records (effect, number, at, witness, resource_id, charged_micros, day)
+             VALUES (1, 1, 1, 'sender', 'post', 0, 0);
+             WITH RECURSIVE n (n) AS (SELECT 100000 UNION ALL SELECT n + 1 FROM n WHERE n < 104000)
+             INSERT INTO jobs (event, source, resource_id, state) SELECT n, 1, 'many', 'done' FROM n",
+        )
+        .unwrap();
+    connection
 }
 
 #[test]
@@ -252,6 +289,97 @@ fn no_verb_about_leases_scans_a_table_that_grows() {
         .filter(|(_, faults)| !faults.is_empty())
         .collect();
     assert!(wrong.is_empty(), "{wrong:#?}");
+}
+
+/// Every verb about effects, in every form that its statements can take.
+fn effects(sight: &Sight<'_>, clock: &ManualClock) {
+    let scope = Scope {
+        connection: sight.connection,
+        path: Path::new("store"),
+        clock,
+        slots: sight.slots,
+        fold_after: 1_000,
+        packing: Options::default().packing,
+    };
+    let policy = RetryPolicy::default();
+    let request = ClaimRequest { worker: "w".to_owned(), lease: Duration::from_mins(1), limit: 1, source: None };
+    let leased = claim::claim(&scope, OpId([1; 16]), &request).unwrap().leases.remove(0);
+    let name = EffectName::new("invoice").unwrap();
+    let begin = |id: u8| {
+        let begin = Begin {
+            lease: leased.token,
+            name: name.clone(),
+            begin_id: BeginId([id; 16]),
+            policy: Policy { lookup: true, settle: Duration::ZERO, ..Policy::default() },
+            request: None,
+            expected: Micros::new(1),
+            send_within: Duration::ZERO,
+            call_time: Duration::ZERO,
+        };
+        effects::begin::begin(&scope, &begin, &policy).unwrap().answer
+    };
+    sight.connection.execute("INSERT INTO budgets SELECT source, 9 FROM sources", []).unwrap();
+    let job = Some(JobRun { source: source("default"), id: "a".to_owned(), run: 1 });
+    let of = |number| EffectRef { lease: leased.token, name: name.clone(), number, job: job.clone() };
+    let evidence = |id: &str| Evidence { resource_id: Some(id.to_owned()), ..Evidence::default() };
+    begin(1);
+    effects::failed::failed(&scope, &of(1), Failure::Rejected, Some("n"), &policy).unwrap();
+    effects::resolve::resolve(&scope, &of(1), &Looked::Absent, &policy).unwrap();
+    begin(2);
+    effects::unknown::unknown(&scope, &of(2), Some("n"), &policy).unwrap();
+    let ends = [End { token: leased.token, ending: Ending::Done, report: Report::default() }];
+    assert!(end::end(&scope, &ends, &policy).unwrap()[0].is_err());
+    order::order(&scope, OpId([2; 16]), Order::Cancel, &[leased.job.event]).unwrap();
+    let decide = |op: u8, number, decision| {
+        let decision =
+            EffectDecision { event: leased.job.event, name: name.clone(), number, decision, note: Some("n".into()) };
+        effects::decide::decide(&scope, OpId([op; 16]), &decision, &policy).unwrap()
+    };
+    assert_eq!(decide(3, 1, Decision::Absent), Some(SettleAnswer::Void));
+    assert_eq!(decide(4, 2, Decision::Found(vec![Evidence::default()])), Some(SettleAnswer::Recorded));
+    effects::done::done(&scope, &of(2), &evidence("post-1"), &policy).unwrap();
+    effects::done::done(&scope, &EffectRef { lease: LeaseToken([9; 18]), ..of(2) }, &evidence("post-2"), &policy)
+        .unwrap();
+    order::order(&scope, OpId([5; 16]), Order::Replay, &[leased.job.event]).unwrap();
+}
+
+#[test]
+fn no_verb_about_effects_scans_a_table_that_grows() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut connection = store_with_rows(folder.path());
+    let clock = ManualClock::at(SystemClock.now());
+    let heard = overheard(&mut connection, |sight| effects(sight, &clock));
+    for of in [
+        "INSERT INTO effects",
+        "UPDATE effects SET state",
+        "UPDATE effects SET note",
+        "INSERT INTO effect_tries",
+        "UPDATE effect_tries",
+        "INSERT INTO effect_records",
+        "UPDATE effect_records",
+        "UPDATE jobs SET resource_id",
+        "INSERT INTO money",
+        "FROM budgets",
+    ] {
+        assert!(heard.iter().any(|sql| sql.contains(of)), "{of} was not heard: {heard:#?}");
+    }
+    let wrong: Vec<(&String, Vec<String>)> =
+        heard.iter().map(|sql| (sql, faults(&connection, sql))).filter(|(_, faults)| !faults.is_empty()).collect();
+    assert!(wrong.is_empty(), "{wrong:#?}");
+}
+
+/// What a job without effects pays for them: one question a lease and one an end.
+#[test]
+fn a_job_without_effects_is_asked_once_whether_it_has_any() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut connection = store_with_rows(folder.path());
+    connection.execute("DELETE FROM effects", []).unwrap();
+    let clock = ManualClock::at(SystemClock.now());
+    let heard = overheard(&mut connection, |sight| leases(sight, &clock));
+    let about = |sql: &&String| ["effect", "restored_at", "money"].iter().any(|word| sql.contains(word));
+    let asked: Vec<&String> = heard.iter().filter(about).collect();
+    // That of a new run asks for the effects of all runs.
+    assert_eq!(asked.len(), 2, "{asked:#?}");
 }
 
 #[test]

@@ -16,10 +16,13 @@ pub(super) const fn table(kind: Kind) -> Option<&'static str> {
         Kind::Attempt => "attempts",
         Kind::Effect => "effects",
         Kind::EffectTry => "effect_tries",
+        Kind::EffectRecord => "effect_records",
         Kind::Decision => "decisions",
         Kind::Pruned => "pruned_deliveries",
         Kind::Conflict => "conflicts",
         Kind::Delivery => "deliveries",
+        Kind::Budget => "budgets",
+        Kind::Money => "money",
         Kind::Counter => return None,
     })
 }
@@ -105,7 +108,7 @@ mod tests {
     const OTHER_TABLES: [(&str, &str); 13] = [
         (
             "store",
-            "what this file is; the namespace is in the header, and a store that takes an export in is marked itself",
+            "what this file is; namespace and currency are in the header, and a store that takes an export in is marked itself",
         ),
         ("identities", "follows from the events, under a key of this file alone"),
         ("identities_recent", "as identities"),
@@ -122,9 +125,10 @@ mod tests {
     ];
 
     /// Columns of exported tables that are in no shape, and why.
-    const OTHER_COLUMNS: [(&str, &str, &str); 2] = [
+    const OTHER_COLUMNS: [(&str, &str, &str); 3] = [
         ("sources", "source", "rows of this file: in an export a source is its name"),
         ("jobs", "source", "the event's"),
+        ("money", "reserved", "follows from the tries that hold it"),
     ];
 
     #[test]

@@ -68,6 +68,9 @@ pub(super) fn stats(sight: &Sight<'_>, filter: &Filter) -> rusqlite::Result<Stat
 pub(super) const COUNTS: &str =
     "SELECT source, counter, n FROM counters WHERE span = ?1 AND start >= ?2 AND start < ?3";
 
+pub(super) const COUNTS_BY_START: &str =
+    "SELECT start, source, counter, n FROM counters WHERE span = ?1 AND start >= ?2 AND start < ?3";
+
 pub(super) const LATENESS: &str =
     "SELECT source, late FROM counter_lateness WHERE span = ?1 AND start >= ?2 AND start < ?3";
 

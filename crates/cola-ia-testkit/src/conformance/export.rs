@@ -448,7 +448,7 @@ fn an_export_of_another_namespace_is_refused(backend: &dyn Backend) -> Result<()
         let scratch = Scratch::new(backend)?;
         scratch.accept(vec![content])?;
         let before = scratch.export_all(10)?;
-        let batch = Arc::new(ImportBatch { namespace: OTHER, records: all.records.clone() });
+        let batch = Arc::new(ImportBatch { namespace: OTHER, ..all.clone() });
         let answer = scratch.import_as(scratch.op(), &batch);
         refused("an import of another namespace", answer, ErrorKind::Conflict, "import_other_namespace")?;
         ensure_eq!(scratch.export_all(10)?, before, "the export afterwards");
@@ -572,7 +572,8 @@ fn filled(kind: Kind, bare: bool, set: &[(&str, Value)]) -> Record {
         match field.shape {
             _ if bare && field.nullable => Value::Null,
             Shape::Flag => Value::Number(1),
-            Shape::Number | Shape::Instant => Value::Number(place as i64 + 1),
+            Shape::Number | Shape::UpTo(_) | Shape::Instant | Shape::Day => Value::Number(place as i64 + 1),
+            Shape::EffectName => Value::Text(field.name.to_owned()),
             Shape::Id | Shape::Type => Value::Text(format!("{} \u{202e}", field.name)),
             Shape::Text | Shape::Content => Value::Text(format!("{} \u{1b}\u{202e}", field.name)),
             Shape::Word(words) => Value::Text(words[words.len() - 1].to_owned()),
@@ -650,8 +651,11 @@ fn everything(event: i64, state: &str, is_open: bool) -> Vec<Record> {
                 ("state", t("done")),
             ]),
         ),
-        all(Kind::EffectTry, &[("effect", n(300 + event)), ("number", n(1)), ("begin_id", mark(0, 8))]),
-        filled(Kind::EffectTry, true, &[("effect", n(350 + event)), ("number", n(1)), ("begin_id", mark(50, 8))]),
+        // Only an open try holds money.
+        all(Kind::EffectTry, &[("effect", n(300 + event)), ("number", n(1)), ("outcome", Value::Null)]),
+        filled(Kind::EffectTry, true, &[("effect", n(350 + event)), ("number", n(1))]),
+        all(Kind::EffectRecord, &[("effect", n(300 + event)), ("number", n(1))]),
+        filled(Kind::EffectRecord, true, &[("effect", n(350 + event)), ("number", n(1))]),
         all(Kind::Decision, &of_event(&[("conflict", n(1)), ("number", n(1)), ("decision", t("accept"))])),
         filled(Kind::Decision, true, &of_event(&[("conflict", n(1)), ("number", n(2)), ("decision", t("keep"))])),
         all(Kind::Pruned, &of_event(&[("count", n(3))])),
@@ -668,8 +672,18 @@ fn every_kind_enters_and_comes_out_the_same(backend: &dyn Backend) -> Result<(),
     let counter = |name: &str, n| {
         Record::new(Kind::Counter, vec![Value::Text("web".into()), Value::Text(name.into()), Value::Number(n)])
     };
+    records.push(Record::new(Kind::Budget, vec![Value::Text("web".into()), Value::Number(9)])?);
     // More than the rows say: some were pruned.
     records.extend([counter("conflict", 7)?, counter("duplicate", 15)?, counter("new", 5)?]);
+    // More than the rows say: results were used again. The attempts' and the effects' own days and models.
+    let model = filled(Kind::Attempt, false, &[]).text("model").unwrap_or_default().to_owned();
+    let day = filled(Kind::EffectRecord, false, &[]).number("day").unwrap_or_default();
+    for (day, model) in [(0, model.as_str()), (day, ""), (day, &model), (day + 1, "")] {
+        let set = [("day", Value::Number(day)), ("model", Value::Text(model.to_owned()))];
+        let more =
+            ["costs", "spent", "tokens_in", "tokens_out", "replays", "replayed"].map(|sum| (sum, Value::Number(1_000)));
+        records.push(filled(Kind::Money, false, &[&set[..], &more[..]].concat()));
+    }
     let mut scratch = Scratch::new(backend)?;
     let outcomes = scratch.import(OTHER, &records)?;
     ensure!(!outcomes.iter().any(|outcome| matches!(outcome, Outcome::Contradicts(_))), "{outcomes:?}");
@@ -679,13 +693,14 @@ fn every_kind_enters_and_comes_out_the_same(backend: &dyn Backend) -> Result<(),
     scratch.reopen()?;
     ensure_eq!(scratch.export_all(1_000)?.records, records, "what comes out after a reopen");
     // A field that never changes contradicts, whatever kind it is of.
-    for index in 1..15 {
+    for index in 1..17 {
         let record = &records[index];
         let other = match record.kind() {
             Kind::Revision => record.clone().with("accepted_at", Value::Number(77)),
             Kind::Attempt => record.clone().with("worker", Value::Text("another".into())),
             Kind::Effect => record.clone().with("key", Value::Text("another".into())),
             Kind::EffectTry => record.clone().with("deadline", Value::Number(77)),
+            Kind::EffectRecord => record.clone().with("charged_micros", Value::Number(77)),
             Kind::Decision => record.clone().with("decided_at", Value::Number(77)),
             _ => continue,
         };
@@ -731,13 +746,15 @@ fn what_ran_elsewhere_does_not_run_here(backend: &dyn Backend) -> Result<(), Fai
                 ended.with("to_state", word("pending")).with("to_due", now.clone())
             }
             Kind::Effect if record.text("state") == Some("intended") => {
-                record.clone().with("state", word("unknown")).with("changed_at", now.clone())
+                let unknown = record.clone().with("state", word("unknown")).with("reason", word("lease_ended"));
+                unknown.with("changed_at", now.clone())
             }
             _ => record.clone(),
         })
         .collect();
     let all = scratch.export_all(100)?.records;
     ensure_eq!(&all[..records.len()], &expected[..], "what entered");
+    ensure_eq!(scratch.restored_at()?, Some(scratch.clock().now()), "the mark of what may have gone on elsewhere");
     // The clock stands still or steps back: what is here is the later one all the same.
     scratch.clock().advance(-1_000_000_000_000);
     let outcomes = scratch.import(OTHER, &records)?;
@@ -759,7 +776,7 @@ fn what_stands_without_what_it_belongs_to_is_refused_whole(backend: &dyn Backend
     let (first, second) = (everything(1, "done", false), everything(2, "done", false));
     let without = |kind: Kind| first.iter().filter(|record| record.kind() != kind).cloned().collect::<Vec<_>>();
     let mut mixed_up = first.clone();
-    mixed_up.push(second[10].clone());
+    mixed_up.push(second[12].clone());
     let cases = [
         ("an event alone", first[..1].to_vec()),
         ("an event with another's job", vec![first[0].clone(), second[1].clone()]),
@@ -768,14 +785,15 @@ fn what_stands_without_what_it_belongs_to_is_refused_whole(backend: &dyn Backend
         ("another event's delivery", mixed_up),
     ];
     for (name, records) in cases {
-        let answer = scratch.import_as(scratch.op(), &Arc::new(ImportBatch { namespace: OTHER, records }));
+        let answer =
+            scratch.import_as(scratch.op(), &Arc::new(ImportBatch { namespace: OTHER, currency: None, records }));
         refused(name, answer, ErrorKind::Invalid, "import_out_of_order")?;
         ensure_eq!(scratch.export_all(10)?.records, [], "the export after {name}");
         ensure!(scratch.export(None, 1)?.head.namespace != OTHER, "the namespace was taken over by {name}");
     }
     // What is left of an event comes behind its record, without the job's.
-    scratch.import(OTHER, &first[..12])?;
-    let rest: Vec<Record> = [0, 12, 13].map(|index| first[index].clone()).into();
+    scratch.import(OTHER, &first[..14])?;
+    let rest: Vec<Record> = [0, 14, 15].map(|index| first[index].clone()).into();
     let outcomes = scratch.import(OTHER, &rest)?;
     ensure_eq!(outcomes, [Outcome::Same, Outcome::Entered, Outcome::Entered], "the rest of an event");
     Ok(())
@@ -809,7 +827,8 @@ fn the_same_op_of_an_import_gives_the_first_answer(backend: &dyn Backend) -> Res
 fn an_import_longer_than_allowed_is_refused(backend: &dyn Backend) -> Result<(), Failure> {
     let scratch = Scratch::new(backend)?;
     let source = Record::new(Kind::Source, vec![Value::Text("web".into())])?;
-    let batch = |length| Arc::new(ImportBatch { namespace: OTHER, records: vec![source.clone(); length] });
+    let batch =
+        |length| Arc::new(ImportBatch { namespace: OTHER, currency: None, records: vec![source.clone(); length] });
     let answer = scratch.import_as(scratch.op(), &batch(IMPORT_MAX_RECORDS + 1));
     refused("one more than allowed", answer, ErrorKind::Invalid, "batch_too_long")?;
     ensure_eq!(scratch.export_all(10)?.records, [], "the export afterwards");

@@ -1,13 +1,15 @@
 //! Effects in the model: a job with its effects is put before the ledger of the core, and what becomes of them is kept.
 
+use std::time::Duration;
+
 use cola_ia_core::clock::Timestamp;
 use cola_ia_core::effect::{
-    Begin, BeginAnswer, Case, Decision, Effect, Evidence, Ledger, Micros, ReportAnswer, SettleAnswer, TryRef, UtcDay,
-    effect_key,
+    Begin, BeginAnswer, Case, Decision, Effect, EffectName, Evidence, Ledger, Micros, Policy, Recorded, Refused,
+    ReportAnswer, SettleAnswer, TryRef, UtcDay, effect_key,
 };
 use cola_ia_core::event::Source;
 use cola_ia_core::intake::EventNumber;
-use cola_ia_core::job::{LeaseToken, Outcome, RetryPolicy};
+use cola_ia_core::job::{Outcome, RetryPolicy};
 use cola_ia_core::store::{
     Cursor, EFFECT_NOTE_MAX_BYTES, ERROR_CLASS_MAX_BYTES, EffectBegun, EffectDecision, EffectListRequest, EffectRef,
     EffectSummary, EffectView, ErrorKind, Failure, HISTORY_MAX, Looked, OpId, Page, RESOURCE_ID_MAX_BYTES,
@@ -15,7 +17,7 @@ use cola_ia_core::store::{
 };
 
 use super::money::Sums;
-use super::{Call, Event, First, Memory, op_reused};
+use super::{Call, Event, First, Memory, Twist, op_reused};
 
 /// An effect as it is kept.
 #[derive(Debug, Clone)]
@@ -27,7 +29,7 @@ pub(super) struct Kept {
     pub(super) note: Option<String>,
     pub(super) replays: u32,
     /// Whose lease got its recorded result last.
-    pub(super) replayed_to: Option<LeaseToken>,
+    pub(super) replayed_to: Option<Vec<u8>>,
     pub(super) effect: Effect,
 }
 
@@ -81,6 +83,15 @@ fn kept(evidence: &Evidence, erased: bool) -> Evidence {
     }
 }
 
+/// Lengths of time are kept in whole microseconds.
+fn kept_policy(policy: &Policy) -> Policy {
+    let whole = |length: Duration| {
+        let micros = u64::try_from(length.as_micros()).unwrap_or(u64::MAX);
+        Duration::from_micros(micros.min(i64::MAX as u64))
+    };
+    Policy { key_ttl: policy.key_ttl.map(whole), settle: whole(policy.settle), ..policy.clone() }
+}
+
 impl Event {
     fn effects_of(&self, runs: Runs) -> Vec<Effect> {
         let wanted = |effect: &Effect| match runs {
@@ -130,7 +141,8 @@ impl Event {
 
 impl Memory {
     pub(super) fn ledger(&self, policy: &RetryPolicy, at: Timestamp) -> Ledger {
-        Ledger::new(at, self.restored_at, *policy)
+        let ledger = Ledger::new(at, self.restored_at, *policy);
+        self.twist.as_ref().map_or(ledger, |Twist(twist)| twist(ledger))
     }
 
     /// For views, and for what people order.
@@ -153,19 +165,23 @@ impl Memory {
         let event = self.by_number(event).expect("the caller has seen it");
         let mut case = event.case(runs);
         let answer = change(&mut case);
+        let had_a_lease = event.machine.lease.is_some();
         let mut moves: Vec<(UtcDay, String, Sums)> = Vec::new();
         for money in case.money() {
             // Of which model it will be nobody knows; what is spent is told by the records.
             moves.push((money.day, String::new(), Sums { reserved: money.reserved, ..Sums::default() }));
         }
         for effect in case.effects {
-            let known = event.kept(&effect);
-            let told = known.as_ref().map_or(0, |kept| kept.effect.records.len());
+            let known = event.kept(&effect).map_or(&[][..], |kept| &kept.effect.records);
+            let (told, is_told_more) = (known.len(), known != effect.records);
+            if is_told_more {
+                event.has_made(&effect, had_a_lease);
+            }
             for record in &effect.records[told..] {
                 let model = record.evidence.model.clone().unwrap_or_default();
                 moves.push((record.day, model, Sums::of_record(record)));
             }
-            if let Some(kept) = known {
+            if let Some(kept) = event.kept(&effect) {
                 if kept.effect.state != effect.state {
                     kept.changed_at = at;
                 }
@@ -189,15 +205,12 @@ impl Memory {
     }
 
     pub(super) fn effect_begin(&mut self, begin: &Begin, policy: &RetryPolicy, at: Timestamp) -> EffectBegun {
-        let lost = EffectBegun {
-            at,
-            key: String::new(),
-            answer: BeginAnswer::Refused(cola_ia_core::effect::Refused::LeaseLost),
-        };
+        let lost = EffectBegun { at, key: String::new(), answer: BeginAnswer::Refused(Refused::LeaseLost) };
         let Some((event, _)) = self.by_token(begin.lease) else { return lost };
         let (number, lease, source) = (event.job.event, event.machine.lease, event.job.source.clone());
         let (id, run) = (event.job.id.clone(), event.machine.run);
         let budget = self.money.budget(&source, UtcDay::of(at));
+        let begin = &Begin { policy: kept_policy(&begin.policy), ..begin.clone() };
         let ledger = self.ledger(policy, at);
         let answer = self.decide(number, Runs::Present, at, |case| ledger.begin(case, begin, budget.as_ref()));
         if answer == lost.answer {
@@ -230,11 +243,11 @@ impl Memory {
         let of_it = |kept: &&mut Kept| kept.effect.run == run && kept.effect.name == begin.name;
         let kept = event.effects.iter_mut().find(of_it).expect("it is done");
         let made_it = kept.effect.tries.iter().any(|one| one.lease == Some(begin.lease));
-        if made_it || kept.replayed_to == Some(begin.lease) {
+        if made_it || kept.replayed_to.as_deref() == Some(&begin.lease.0) {
             return false;
         }
         kept.replays += 1;
-        kept.replayed_to = Some(begin.lease);
+        kept.replayed_to = Some(begin.lease.0.to_vec());
         true
     }
 
@@ -381,7 +394,7 @@ impl Memory {
         let mut found: Vec<(i64, EffectSummary)> = Vec::new();
         for event in self.events.values() {
             let is_resource = |id: &String, view: &EffectView| {
-                let made = |record: &cola_ia_core::effect::Recorded| record.evidence.resource_id.as_ref() == Some(id);
+                let made = |record: &Recorded| record.evidence.resource_id.as_ref() == Some(id);
                 event.job.resource_id.as_ref() == Some(id) || view.effect.records.iter().any(made)
             };
             let wanted = |(row, view): &(i64, EffectView)| {
@@ -417,7 +430,9 @@ impl Memory {
             Some(_) => return Err(op_reused()),
             None => {}
         }
-        self.book.knows(source);
+        if limit.is_some() {
+            self.book.knows(source);
+        }
         self.money.set_budget(source, limit);
         self.ops.insert(op, Call { at, first: First::SetBudget(source.clone(), limit) });
         Ok(())
@@ -425,7 +440,17 @@ impl Memory {
 }
 
 impl Event {
-    fn noted(&mut self, run: u32, name: &cola_ia_core::effect::EffectName, note: Option<&String>) {
+    /// Something new is known of what an effect made: the job made it. What comes to a job that is over is pruned in its turn.
+    fn has_made(&mut self, effect: &Effect, had_a_lease: bool) {
+        if self.job.resource_id.is_none() {
+            self.job.resource_id = effect.records.iter().find_map(|record| record.evidence.resource_id.clone());
+        }
+        if !had_a_lease {
+            self.pruned_at = None;
+        }
+    }
+
+    fn noted(&mut self, run: u32, name: &EffectName, note: Option<&String>) {
         let of_it = |kept: &&mut Kept| kept.effect.run == run && kept.effect.name == *name;
         if let Some(kept) = self.effects.iter_mut().find(of_it)
             && note.is_some()

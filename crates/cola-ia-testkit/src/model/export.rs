@@ -2,8 +2,13 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
+use std::time::Duration;
 
 use cola_ia_core::clock::Timestamp;
+use cola_ia_core::effect::{
+    Alarm, BeginId, Effect, EffectName, EffectState, Evidence, Micros, Otherwise, Policy, Reason, Recorded,
+    Reservation, Try, TryOutcome, UtcDay, Witness,
+};
 use cola_ia_core::event::{Content, Delivery, EventId, EventType, Fingerprint, Origin, Source};
 use cola_ia_core::intake::{DeliveryNumber, EventNumber, Intake, RefusalCode};
 use cola_ia_core::job::{Job, JobState, Lease, LeaseToken, Outcome as JobOutcome};
@@ -17,7 +22,9 @@ use cola_ia_core::store::{
 };
 use cola_ia_core::verdict::Verdict;
 
+use super::effects::Kept;
 use super::leases::Attempt;
+use super::money::{Money, Sums};
 use super::stats::Received;
 use super::{Call, Conflict, Event, First, Identity, Memory};
 use crate::harness::RecordedRefusal;
@@ -229,6 +236,11 @@ impl Book {
         for attempt in &event.attempts {
             self.insert(attempt_record(&own, attempt));
         }
+        for kept in &event.effects {
+            for record in effect_records(&own, kept, &event.attempts) {
+                self.write_down_of_effect(record);
+            }
+        }
         for revision in &event.revisions[1..] {
             self.insert(record(
                 Kind::Revision,
@@ -289,18 +301,14 @@ impl Book {
         self.records.remove(&(Kind::Delivery, vec![number(delivery.0)]));
     }
 
-    /// Results of an event's effects go; once it is erased, what they made goes too.
-    pub(super) fn forget(&mut self, event: EventNumber, erased: bool) {
-        let gone: &[(Kind, &[&str], bool)] =
-            &[(Kind::Effect, &["result"], false), (Kind::Effect, &["resource_id"], true)];
-        for (kind, fields, only_erased) in gone {
-            let keys: Vec<_> = self.of_kind(*kind).filter(|record| record.event() == Some(event)).map(key).collect();
-            for (kind, key) in keys.into_iter().filter(|_| erased || !only_erased) {
-                self.change(kind, &key, |record| {
-                    fields.iter().fold(record, |record, field| record.with(field, Value::Null))
-                });
-            }
-        }
+    /// A try that came with an import knows its attempt even where that did not come.
+    fn write_down_of_effect(&mut self, record: Record) {
+        let known = self.records.get(&key(&record)).filter(|known| known.kind() == Kind::EffectTry);
+        let record = match known.map(|known| known.get("attempt").clone()) {
+            Some(attempt) => record.with("attempt", attempt),
+            None => record,
+        };
+        self.insert(record);
     }
 
     /// Refused deliveries lose a detail that names an id.
@@ -357,12 +365,12 @@ impl Book {
 
     /// All records in the order of an export, up to this number, in groups that no page divides. With each, the place in the
     /// export at which it is the next one.
-    fn groups(&self, upto: i64) -> Vec<(ExportStage, Vec<Record>)> {
+    fn groups(&self, money: &Money, upto: i64) -> Vec<(ExportStage, Vec<Record>)> {
         let mut of_event: BTreeMap<i64, Vec<Placed<'_>>> = BTreeMap::new();
         let mut refused: Vec<Record> = Vec::new();
         for record in self.records.values() {
             let event = match record.kind() {
-                Kind::EffectTry => {
+                Kind::EffectTry | Kind::EffectRecord => {
                     let effect = (Kind::Effect, vec![record.get("effect").clone()]);
                     self.records.get(&effect).and_then(Record::event)
                 }
@@ -386,7 +394,25 @@ impl Book {
             let source = source.map(|place| text(&self.sources[place]));
             record(Kind::Counter, [maybe(source), text(counter), number(*n)])
         });
-        groups.push((ExportStage::Counters, counters.collect()));
+        // Those of a source that was named first come first.
+        let named = |source: &Source| self.sources.iter().position(|name| name == source.as_str());
+        let mut budgets: Vec<_> = money.budgets.iter().collect();
+        budgets.sort_by_key(|(source, _)| named(source));
+        let budgets = budgets
+            .into_iter()
+            .map(|(source, limit)| record(Kind::Budget, [text(source.as_str()), Value::Number(limit.get())]));
+        groups.push((ExportStage::Counters, budgets.chain(counters).collect()));
+        let mut days: BTreeMap<UtcDay, Vec<(Option<usize>, Record)>> = BTreeMap::new();
+        for ((day, source, model), sums) in &money.sums {
+            if (Sums { reserved: 0, ..*sums }) != Sums::default() {
+                days.entry(*day).or_default().push((named(source), money_record(*day, source, model, sums)));
+            }
+        }
+        for (day, mut records) in days {
+            records.sort_by_key(|(place, _)| *place);
+            let records = records.into_iter().map(|(_, record)| record).collect();
+            groups.push((ExportStage::Money(day.0 - 1), records));
+        }
         groups
     }
 
@@ -396,7 +422,7 @@ impl Book {
         match record.kind() {
             Kind::Attempt => values(record, &["run", "number", "attempt"]),
             Kind::Effect => values(record, &["run", "name"]),
-            Kind::EffectTry => {
+            Kind::EffectTry | Kind::EffectRecord => {
                 let effect = &self.records[&(Kind::Effect, vec![record.get("effect").clone()])];
                 let mut place: Vec<Value> = values(effect, &["run", "name"]);
                 place.push(record.get("number").clone());
@@ -407,10 +433,10 @@ impl Book {
     }
 
     /// Whole groups, until there are as many records as asked for.
-    pub(super) fn page(&self, cursor: Option<ExportCursor>, limit: u32) -> ExportPage {
+    pub(super) fn page(&self, money: &Money, cursor: Option<ExportCursor>, limit: u32) -> ExportPage {
         let start = ExportCursor { upto: self.highest(), next: ExportStage::Sources(0) };
         let cursor = cursor.unwrap_or(start);
-        let groups = self.groups(cursor.upto);
+        let groups = self.groups(money, cursor.upto);
         let mut left = groups.into_iter().skip_while(|(stage, _)| order(*stage) < order(cursor.next)).peekable();
         let mut records = Vec::new();
         while records.len() < limit.max(1) as usize
@@ -419,7 +445,7 @@ impl Book {
             records.append(&mut group);
         }
         let next = left.peek().map(|(stage, _)| ExportCursor { next: *stage, ..cursor });
-        let head = ExportHead { namespace: self.namespace, schema: 0 };
+        let head = ExportHead { namespace: self.namespace, schema: 0, currency: money.currency() };
         ExportPage { head, records, next }
     }
 
@@ -433,7 +459,6 @@ impl Book {
             Kind::Conflict | Kind::Revision => &[&["event", "fingerprint"]],
             Kind::Attempt => &[&["lease"]],
             Kind::Effect => &[&["key"], &["event", "run", "name"]],
-            Kind::EffectTry => &[&["begin_id"]],
             _ => &[],
         };
         unique.iter().any(|fields| {
@@ -456,6 +481,7 @@ const fn order(stage: ExportStage) -> (u8, i64) {
         }
         ExportStage::Refused(number) => (2, number),
         ExportStage::Counters => (3, 0),
+        ExportStage::Money(day) => (4, day),
     }
 }
 
@@ -477,7 +503,13 @@ pub(super) fn import(
     if memory.book.namespace != batch.namespace && !memory.book.is_empty() {
         return Err(StoreError::new(ErrorKind::Conflict, "import_other_namespace"));
     }
+    if let Some(currency) = &batch.currency {
+        memory.money.takes_currency(currency)?;
+    }
     check_order(&memory.book, &batch.records)?;
+    if let Some(currency) = &batch.currency {
+        memory.money.set_currency(currency.clone())?;
+    }
     memory.book.namespace = batch.namespace;
     let mut contradicted: BTreeSet<(Kind, Option<i64>)> = BTreeSet::new();
     let mut event = Of::default();
@@ -491,8 +523,12 @@ pub(super) fn import(
         let outcome = if belongs_to(record).is_some_and(|parent| contradicted.contains(&parent)) {
             Outcome::Contradicts(Contradiction::Belongs)
         } else {
-            event.stays_out(&memory.book, record).unwrap_or_else(|| one(&mut memory.book, record, now))
+            event.stays_out(&memory.book, record).unwrap_or_else(|| one(memory, record, now))
         };
+        if (record.kind(), outcome) == (Kind::Event, Outcome::Entered) {
+            // What was done elsewhere after the export is not known here.
+            memory.restored_at.get_or_insert(now);
+        }
         match (record.kind(), outcome) {
             (Kind::Event, Outcome::Contradicts(_)) => {
                 contradicted.insert((Kind::Event, record.number("number")));
@@ -554,8 +590,8 @@ fn event_of(record: &Record) -> Value {
 
 fn belongs_to(record: &Record) -> Option<(Kind, Option<i64>)> {
     match record.kind() {
-        Kind::Source | Kind::Event | Kind::Counter => None,
-        Kind::EffectTry => Some((Kind::Effect, record.number("effect"))),
+        Kind::Source | Kind::Event | Kind::Budget | Kind::Counter | Kind::Money => None,
+        Kind::EffectTry | Kind::EffectRecord => Some((Kind::Effect, record.number("effect"))),
         _ => record.event().map(|event| (Kind::Event, Some(event.0))),
     }
 }
@@ -585,8 +621,28 @@ fn would_enter(book: &Book, record: &Record) -> bool {
     !book.records.contains_key(&key(record)) && !book.records.contains_key(&(Kind::Delivery, key(record).1))
 }
 
-fn one(book: &mut Book, record: &Record, now: Timestamp) -> Outcome {
+fn one(memory: &mut Memory, record: &Record, now: Timestamp) -> Outcome {
+    let Memory { book, money, .. } = memory;
     match record.kind() {
+        Kind::Budget => {
+            let name = record.text("source").unwrap_or_default();
+            book.source(name);
+            let limit = Micros::new(record.number("limit_micros").unwrap_or_default()).expect("an amount");
+            let source = Source::new(name).expect("a source");
+            match money.budgets.get(&source) {
+                Some(here) if *here == limit => Outcome::Same,
+                Some(_) => Outcome::Kept,
+                None => {
+                    money.budgets.insert(source, limit);
+                    Outcome::Entered
+                }
+            }
+        }
+        Kind::Money => {
+            let name = record.text("source").unwrap_or_default();
+            book.source(name);
+            money.raise(record, &Source::new(name).expect("a source"))
+        }
         Kind::Source => {
             let before = book.sources.len();
             if book.source(record.text("name").unwrap_or_default()) == before {
@@ -628,7 +684,7 @@ fn one(book: &mut Book, record: &Record, now: Timestamp) -> Outcome {
             if kind == Kind::Event && book.of_kind(kind).any(|known| is_identity_of(&book.namespace, known, record)) {
                 return Outcome::Contradicts(Contradiction::IdentityTaken);
             }
-            enter(book, record, now);
+            enter(book, money, record, now);
             Outcome::Entered
         }
     }
@@ -650,7 +706,7 @@ fn counted(source: Option<&str>, time: Option<i64>, n: i64, verdict: Verdict, at
     Received { source, time: time.map(Timestamp::from_micros), n: n as u64, verdict, at }
 }
 
-fn enter(book: &mut Book, record: &Record, now: Timestamp) {
+fn enter(book: &mut Book, money: &mut Money, record: &Record, now: Timestamp) {
     let later = |field: &str| number(record.number(field).unwrap_or(i64::MIN).max(now.as_micros()));
     let word = |field: &str| record.text(field).unwrap_or_default().to_owned();
     let entering = match record.kind() {
@@ -667,7 +723,12 @@ fn enter(book: &mut Book, record: &Record, now: Timestamp) {
             ended.with("to_state", text("pending")).with("to_due", at(now))
         }
         Kind::Effect if word("state") == "intended" => {
-            record.clone().with("state", text("unknown")).with("changed_at", later("changed_at"))
+            let unknown = record.clone().with("state", text("unknown")).with("reason", text("lease_ended"));
+            unknown.with("changed_at", later("changed_at"))
+        }
+        // Money is held by open tries, of some day.
+        Kind::EffectTry if record.number("reserved_day").is_none() || record.text("outcome").is_some() => {
+            record.clone().with("reserved_micros", Value::Null).with("reserved_day", Value::Null)
         }
         _ => record.clone(),
     };
@@ -694,6 +755,21 @@ fn enter(book: &mut Book, record: &Record, now: Timestamp) {
             book.count(Some(source), Verdict::Duplicate, n);
             book.counted.push(counted(Some(&name), None, n, Verdict::Duplicate, instant(record, "last_at")));
         }
+        Kind::Attempt => {
+            let ended_at = Timestamp::from_micros(entering.number("ended_at").unwrap_or_default());
+            money.add_attempt(&book.source_of(record), &attempt(&entering).report, ended_at);
+        }
+        Kind::EffectRecord => {
+            let recorded = recorded(record);
+            let model = recorded.evidence.model.clone().unwrap_or_default();
+            money.add(recorded.day, &book.source_of(record), &model, Sums::of_record(&recorded));
+        }
+        Kind::EffectTry => {
+            if let (Some(reserved), Some(day)) = (entering.number("reserved_micros"), entering.number("reserved_day")) {
+                let sums = Sums { reserved, ..Sums::default() };
+                money.add(UtcDay(day), &book.source_of(record), "", sums);
+            }
+        }
         _ => {}
     }
     book.insert(entering);
@@ -714,11 +790,7 @@ impl Memory {
             let later = record.event().and_then(|event| later.remove(&event)).unwrap_or_default();
             self.book.event(record, later)
         };
-        let mut before = std::mem::take(&mut self.events);
         self.events = self.book.of_kind(Kind::Event).map(rebuilt).collect();
-        for (identity, event) in &mut self.events {
-            event.effects = before.remove(identity).map(|known| known.effects).unwrap_or_default();
-        }
         self.has_erased = self.events.values().any(|event| event.job.erased_at.is_some());
         self.refusals = self.book.of_kind(Kind::Delivery).filter_map(refusal).collect();
         self.log = self.book.of_kind(Kind::Event).map(|record| self.book.told(record)).collect();
@@ -814,7 +886,7 @@ impl Book {
             job: summary,
             machine,
             attempts: self.of_event_by_scan(Kind::Attempt, number).map(attempt).collect(),
-            effects: Vec::new(),
+            effects: self.of_event_by_scan(Kind::Effect, number).map(|record| self.kept(record)).collect(),
             leases: small("leases"),
             worker: optional("worker"),
             result: optional("result"),
@@ -830,6 +902,33 @@ impl Book {
             pruned_at: record.number("pruned_at").map(Timestamp::from_micros),
         };
         ((source, identity), event)
+    }
+
+    /// The source of the event that something belongs to, an effect's try too.
+    fn source_of(&self, record: &Record) -> Source {
+        let effect = || self.records.get(&(Kind::Effect, vec![record.get("effect").clone()]));
+        let event = record.event().or_else(|| effect().and_then(Record::event)).expect("it belongs to an event");
+        let event = &self.records[&(Kind::Event, vec![number(event.0)])];
+        Source::new(event.text("source").unwrap_or_default()).expect("a source")
+    }
+
+    /// An effect with its tries and what it made.
+    fn kept(&self, record: &Record) -> Kept {
+        let row = record.number("effect").unwrap_or_default();
+        let of_it = |kind| {
+            let first = (kind, vec![Value::Number(row)]);
+            let records = self.records.range(first..).map(|(_, record)| record);
+            records.take_while(move |record| record.kind() == kind && record.number("effect") == Some(row))
+        };
+        let mut kept = kept(record);
+        kept.effect.tries = of_it(Kind::EffectTry)
+            .map(|record| {
+                let attempt = self.records.get(&(Kind::Attempt, vec![record.get("attempt").clone()]));
+                one_try(record, attempt)
+            })
+            .collect();
+        kept.effect.records = of_it(Kind::EffectRecord).map(recorded).collect();
+        kept
     }
 
     fn conflict(&self, source: &Source, record: &Record) -> Conflict {
@@ -856,6 +955,178 @@ impl Book {
             decisions: made.map(decision).collect(),
         };
         Conflict { view, delivery }
+    }
+}
+
+fn money_record(day: UtcDay, source: &Source, model: &str, sums: &Sums) -> Record {
+    let Sums { costs, spent, reserved: _, tokens_in, tokens_out, replays, replayed } = *sums;
+    let sums = [costs, spent, tokens_in, tokens_out, replays, replayed].map(Value::Number);
+    record(Kind::Money, [vec![Value::Number(day.0), text(source.as_str()), text(model)], sums.into()].concat())
+}
+
+fn span(span: Duration) -> Value {
+    Value::Number(i64::try_from(span.as_micros()).unwrap_or(i64::MAX))
+}
+
+fn micros(amount: Option<Micros>) -> Value {
+    maybe(amount.map(|amount| Value::Number(amount.get())))
+}
+
+/// An effect's record, those of its tries, and those of what it made.
+fn effect_records(event: &Value, kept: &Kept, attempts: &[Attempt]) -> Vec<Record> {
+    let Kept { row, key, changed_at, note, replays, replayed_to, effect } = kept;
+    let own = number(*row);
+    let policy = &effect.policy;
+    let mut records = vec![record(
+        Kind::Effect,
+        [
+            own.clone(),
+            event.clone(),
+            number(effect.run),
+            text(effect.name.as_str()),
+            text(key),
+            text(effect.state.as_str()),
+            optional(effect.reason.map(Reason::as_str)),
+            maybe(policy.key_ttl.map(span)),
+            number(policy.lookup),
+            span(policy.settle),
+            text(policy.otherwise.as_str()),
+            micros(policy.retry_below),
+            at(effect.begun_at),
+            at(*changed_at),
+            number(effect.look_first),
+            optional(effect.alarm.map(Alarm::as_str)),
+            optional(note.as_deref()),
+            number(*replays),
+            maybe(replayed_to.clone().map(Value::Bytes)),
+        ],
+    )];
+    for (one, place) in effect.tries.iter().zip(1..) {
+        let of_it = |attempt: &&Attempt| one.lease.is_some_and(|lease| attempt.lease == lease.0);
+        records.push(record(
+            Kind::EffectTry,
+            [
+                own.clone(),
+                Value::Number(place),
+                maybe(one.begin_id.map(|id| Value::Bytes(id.0.to_vec()))),
+                maybe(attempts.iter().find(of_it).map(|attempt| number(attempt.row))),
+                maybe(one.request.map(|hash| Value::Bytes(hash.to_vec()))),
+                at(one.begun_at),
+                at(one.send_before),
+                at(one.deadline),
+                maybe(one.key_until.map(at)),
+                optional(one.outcome.map(TryOutcome::as_str)),
+                micros(one.expected),
+                micros(one.reserved.map(|held| held.amount)),
+                maybe(one.reserved.map(|held| Value::Number(held.day.0))),
+            ],
+        ));
+    }
+    for (made, place) in effect.records.iter().zip(1..) {
+        let evidence = &made.evidence;
+        records.push(record(
+            Kind::EffectRecord,
+            [
+                own.clone(),
+                Value::Number(place),
+                maybe(made.number.map(number)),
+                at(made.at),
+                text(made.witness.as_str()),
+                optional(evidence.resource_id.as_deref()),
+                optional(evidence.result.as_deref()),
+                micros(evidence.cost),
+                maybe(evidence.tokens_in.map(number)),
+                maybe(evidence.tokens_out.map(number)),
+                optional(evidence.model.as_deref()),
+                micros(Some(made.charged)),
+                Value::Number(made.day.0),
+            ],
+        ));
+    }
+    records
+}
+
+fn amount(record: &Record, field: &str) -> Option<Micros> {
+    record.number(field).map(|amount| Micros::new(amount).expect("an amount"))
+}
+
+fn fixed<const N: usize>(record: &Record, field: &str) -> Option<[u8; N]> {
+    match record.get(field) {
+        Value::Bytes(bytes) => bytes.as_slice().try_into().ok(),
+        _ => None,
+    }
+}
+
+/// An effect without its tries and what it made.
+fn kept(record: &Record) -> Kept {
+    let word = |field: &str| record.text(field).unwrap_or_default();
+    let length = |field: &str| record.number(field).map(|micros| Duration::from_micros(micros.unsigned_abs()));
+    let policy = Policy {
+        key_ttl: length("key_ttl"),
+        lookup: record.number("lookup") == Some(1),
+        settle: length("settle").unwrap_or_default(),
+        otherwise: Otherwise::from_word(word("otherwise")).expect("a word"),
+        retry_below: amount(record, "retry_below"),
+    };
+    let effect = Effect {
+        run: record.number("run").unwrap_or_default() as u32,
+        name: EffectName::new(word("name")).expect("a name"),
+        policy,
+        state: EffectState::from_word(word("state")).expect("a state"),
+        reason: record.text("reason").and_then(Reason::from_word),
+        begun_at: instant(record, "begun_at"),
+        tries: Vec::new(),
+        records: Vec::new(),
+        look_first: record.number("look_first") == Some(1),
+        alarm: record.text("alarm").and_then(Alarm::from_word),
+    };
+    Kept {
+        row: record.number("effect").unwrap_or_default(),
+        key: word("key").to_owned(),
+        changed_at: instant(record, "changed_at"),
+        note: record.text("note").map(str::to_owned),
+        replays: record.number("replays").unwrap_or_default() as u32,
+        replayed_to: match record.get("replayed_to") {
+            Value::Bytes(lease) => Some(lease.clone()),
+            _ => None,
+        },
+        effect,
+    }
+}
+
+fn one_try(record: &Record, attempt: Option<&Record>) -> Try {
+    let reserved = amount(record, "reserved_micros").zip(record.number("reserved_day"));
+    Try {
+        begin_id: fixed(record, "begin_id").map(BeginId),
+        lease: attempt.and_then(|attempt| fixed(attempt, "lease")).map(LeaseToken),
+        request: fixed(record, "request"),
+        begun_at: instant(record, "begun_at"),
+        send_before: instant(record, "send_before"),
+        deadline: instant(record, "deadline"),
+        key_until: record.number("key_until").map(Timestamp::from_micros),
+        expected: amount(record, "expected_micros"),
+        reserved: reserved.map(|(amount, day)| Reservation { amount, day: UtcDay(day) }),
+        outcome: record.text("outcome").and_then(TryOutcome::from_word),
+    }
+}
+
+fn recorded(record: &Record) -> Recorded {
+    let owned = |field: &str| record.text(field).map(str::to_owned);
+    let evidence = Evidence {
+        resource_id: owned("resource_id"),
+        result: owned("result"),
+        cost: amount(record, "cost_micros"),
+        tokens_in: record.number("tokens_in"),
+        tokens_out: record.number("tokens_out"),
+        model: owned("model"),
+    };
+    Recorded {
+        evidence,
+        number: record.number("try").map(|number| number as u32),
+        at: instant(record, "at"),
+        witness: Witness::from_word(record.text("witness").unwrap_or_default()).expect("a word"),
+        charged: amount(record, "charged_micros").unwrap_or_default(),
+        day: UtcDay(record.number("day").unwrap_or_default()),
     }
 }
 

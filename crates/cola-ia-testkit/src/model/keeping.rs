@@ -162,7 +162,6 @@ impl Memory {
                 for event in self.events.values_mut().filter(|event| event.is_prunable(request, now)) {
                     event.forget_texts();
                     event.pruned_at = Some(now);
-                    self.book.forget(event.job.event, false);
                     self.book.write_down(event);
                 }
             }
@@ -185,7 +184,6 @@ impl Memory {
         let event = self.events.get_mut(&identity).expect("it was there");
         let cancelled = before != JobState::Cancelled && event.job.state == JobState::Cancelled;
         event.erase(&namespace, request, cancelled, at);
-        self.book.forget(event.job.event, true);
         self.book.forget_details(&request.id);
         self.book.write_down(event);
         let erased = Erased {

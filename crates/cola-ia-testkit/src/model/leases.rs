@@ -369,13 +369,14 @@ impl Memory {
             Order::Replay => ledger.replay(case),
         };
         let event = self.by_number(number).ok_or(OrderRefused::Missing)?;
-        follow(&mut event.case(Runs::All)).map_err(|denied| match denied {
-            OrderDenied::State(state) => OrderRefused::State(state),
-            OrderDenied::EffectsOpen => OrderRefused::EffectsOpen,
-            OrderDenied::Abandoned => OrderRefused::EffectAbandoned,
-        })?;
-        if order != Order::Cancel && event.revisions.iter().all(|revision| revision.text.is_none()) {
-            return Err(OrderRefused::ContentGone);
+        let denied = follow(&mut event.case(Runs::All)).err();
+        let content_gone = event.revisions.iter().all(|revision| revision.text.is_none());
+        match denied {
+            Some(OrderDenied::State(state)) => return Err(OrderRefused::State(state)),
+            _ if order != Order::Cancel && content_gone => return Err(OrderRefused::ContentGone),
+            Some(OrderDenied::EffectsOpen) => return Err(OrderRefused::EffectsOpen),
+            Some(OrderDenied::Abandoned) => return Err(OrderRefused::EffectAbandoned),
+            None => {}
         }
         let lease = event.machine.lease;
         event.changed_at = Some(at);

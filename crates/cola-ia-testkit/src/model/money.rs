@@ -5,9 +5,10 @@ use std::collections::BTreeMap;
 use cola_ia_core::clock::Timestamp;
 use cola_ia_core::effect::{Budget, Micros, Recorded, UtcDay};
 use cola_ia_core::event::Source;
+use cola_ia_core::store::export::{Outcome, Record};
 use cola_ia_core::store::{
     BudgetView, CostLine, CostSums, Costs, CostsBy, CostsRequest, ERROR_CLASS_MAX_BYTES, ErrorKind, Report, StoreError,
-    fitting,
+    fitting, names_currency,
 };
 use cola_ia_core::verdict::Verdict;
 
@@ -71,8 +72,8 @@ impl Sums {
 /// All money that the store knows of.
 #[derive(Debug, Default)]
 pub(super) struct Money {
-    sums: BTreeMap<(UtcDay, Source, String), Sums>,
-    budgets: BTreeMap<Source, Micros>,
+    pub(super) sums: BTreeMap<(UtcDay, Source, String), Sums>,
+    pub(super) budgets: BTreeMap<Source, Micros>,
     currency: Option<String>,
 }
 
@@ -88,6 +89,36 @@ impl Money {
     pub(super) fn add_attempt(&mut self, source: &Source, report: &Report, at: Timestamp) {
         let model = report.model.as_ref().map(|model| fitting(model, ERROR_CLASS_MAX_BYTES)).unwrap_or_default();
         self.add(UtcDay::of(at), source, &model, Sums::of_attempt(report));
+    }
+
+    /// Each sum stands at least where the record of an export says.
+    pub(super) fn raise(&mut self, record: &Record, source: &Source) -> Outcome {
+        let number = |field: &str| record.number(field).unwrap_or_default();
+        let key = (UtcDay(number("day")), source.clone(), record.text("model").unwrap_or_default().to_owned());
+        let here = self.sums.get(&key).copied().unwrap_or_default();
+        let told = Sums {
+            costs: number("costs"),
+            spent: number("spent"),
+            reserved: here.reserved,
+            tokens_in: number("tokens_in"),
+            tokens_out: number("tokens_out"),
+            replays: number("replays"),
+            replayed: number("replayed"),
+        };
+        let raised = Sums {
+            costs: here.costs.max(told.costs),
+            spent: here.spent.max(told.spent),
+            reserved: here.reserved,
+            tokens_in: here.tokens_in.max(told.tokens_in),
+            tokens_out: here.tokens_out.max(told.tokens_out),
+            replays: here.replays.max(told.replays),
+            replayed: here.replayed.max(told.replayed),
+        };
+        if raised != here {
+            self.sums.insert(key, raised);
+            return Outcome::Entered;
+        }
+        if told == here { Outcome::Same } else { Outcome::Kept }
     }
 
     /// Of all models.
@@ -118,19 +149,23 @@ impl Money {
         self.budgets.iter().map(view).collect()
     }
 
-    pub(super) fn set_currency(&mut self, currency: String) -> Result<(), StoreError> {
-        if currency.len() != 3 || !currency.bytes().all(|byte| byte.is_ascii_uppercase()) {
+    /// Whether amounts of this currency can be the store's.
+    pub(super) fn takes_currency(&self, currency: &str) -> Result<(), StoreError> {
+        if !names_currency(currency) {
             return Err(StoreError::new(ErrorKind::Invalid, "currency_malformed").with("currency", currency));
         }
         match &self.currency {
-            Some(other) if *other != currency => {
+            Some(other) if other != currency => {
                 Err(StoreError::new(ErrorKind::Conflict, "currency_other").with("currency", other))
             }
-            _ => {
-                self.currency = Some(currency);
-                Ok(())
-            }
+            _ => Ok(()),
         }
+    }
+
+    pub(super) fn set_currency(&mut self, currency: String) -> Result<(), StoreError> {
+        self.takes_currency(&currency)?;
+        self.currency = Some(currency);
+        Ok(())
     }
 
     pub(super) fn currency(&self) -> Option<String> {
@@ -150,7 +185,7 @@ pub(super) fn costs(memory: &Memory, request: &CostsRequest) -> Costs {
             let name = match request.by {
                 CostsBy::Source => source.as_str().to_owned(),
                 CostsBy::Model => model.clone(),
-                CostsBy::Day => date(*day),
+                CostsBy::Day => day.to_string(),
             };
             add(lines.entry(name).or_default(), sums);
             add(&mut total, sums);
@@ -164,7 +199,7 @@ pub(super) fn costs(memory: &Memory, request: &CostsRequest) -> Costs {
         let name = match request.by {
             CostsBy::Source => source.as_str().to_owned(),
             CostsBy::Model => String::new(),
-            CostsBy::Day => date(day),
+            CostsBy::Day => day.to_string(),
         };
         let count = |sums: &mut CostSums| match received.verdict {
             Verdict::New => sums.new += received.n,
@@ -190,9 +225,4 @@ fn add(to: &mut CostSums, sums: &Sums) {
     to.tokens_out = to.tokens_out.saturating_add(sums.tokens_out);
     to.replays = to.replays.saturating_add(sums.replays as u64);
     to.replayed = to.replayed.saturating_add(sums.replayed);
-}
-
-/// `2026-11-30`.
-fn date(day: UtcDay) -> String {
-    day.start().to_rfc3339().split('T').next().unwrap_or_default().to_owned()
 }

@@ -2,6 +2,8 @@
 //!
 //! The parser only splits; values are read here, so that each mistake is told in our words.
 
+mod effect;
+
 use std::ffi::{OsStr, OsString};
 use std::path::PathBuf;
 use std::time::Duration;
@@ -27,6 +29,7 @@ use super::complete::CompleteOptions;
 use super::conflicts::{self, ConflictsOptions};
 use super::deliveries;
 use super::doctor::DoctorOptions;
+use super::effect::EffectCommandOptions;
 use super::erase::EraseOptions;
 use super::errors_list::{self, ErrorsOptions, Kind};
 use super::export::ExportOptions;
@@ -106,6 +109,8 @@ pub enum Command {
     Export(ExportOptions),
     /// `import`
     Import(ImportOptions),
+    /// `effect`
+    Effect(EffectCommandOptions),
     /// `claim`
     Claim(ClaimOptions),
     /// `extend`
@@ -198,6 +203,7 @@ pub fn command(lang: &Lang) -> Clap {
         .subcommand(make.fail())
         .subcommand(make.release())
         .subcommand(make.work())
+        .subcommand(make.effect())
         .subcommand(make.recover())
         .subcommand(make.resume())
         .subcommand(make.order("cancel"))
@@ -505,13 +511,15 @@ impl Make<'_> {
     }
 
     fn work(&self) -> Clap {
-        self.command("work", "work")
+        let command = self
+            .command("work", "work")
             .arg(self.positional("exec", "value-exec").required(true).num_args(1..).last(true))
             .arg(self.option("jobs", "value-number").short('j'))
             .arg(self.option("timeout", "value-length"))
             .arg(self.option("lease", "value-length").help(self.t("arg-lease-work")))
             .arg(self.flag("drain"))
-            .arg(self.option("source", "value-source").help(self.t("arg-source-only")))
+            .arg(self.option("source", "value-source").help(self.t("arg-source-only")));
+        self.with_effect(command)
             .arg(self.option("max-attempts", "value-number"))
             .arg(self.option("stdin", "value-stdin"))
             .arg(self.option("grace", "value-length"))
@@ -698,6 +706,7 @@ fn read(matches: &ArgMatches) -> Result<Invocation, Problem> {
             yes: matches.get_flag("yes"),
             json: matches.get_flag("json"),
         }),
+        "effect" => Command::Effect(effect::read(matches)?),
         "claim" => {
             flags.settings.extend(os(matches, "lease").map(|value| ("lease", value.to_owned())));
             Command::Claim(read_claim(matches)?)
@@ -791,6 +800,7 @@ fn read_work(matches: &ArgMatches) -> Result<WorkOptions, Problem> {
         args: command.collect(),
         jobs: number(matches, "jobs", u64::from(JOBS_MAX))?.map_or(1, |jobs| jobs as u32),
         source: source(matches)?,
+        effect: effect::read_of_work(matches)?,
         drain: matches.get_flag("drain"),
         stdin,
         show_output: matches.get_flag("show-output"),

@@ -24,15 +24,21 @@ pub enum Exit {
     LeaseLost = 7,
     /// There is nothing to claim.
     NothingToClaim = 8,
-    /// The effect is refused or held. Kept for workers.
+    /// The effect is refused, or held: a person decides.
     EffectRefused = 9,
+    /// The destination of an effect refused it for good.
+    Rejected = 65,
+    /// An effect was sent, and nobody knows whether it happened.
+    EffectUnknown = 70,
+    /// Nothing was sent now; the same again later. No failure.
+    Later = 75,
     /// Interrupted by a signal, between two batches. What was answered is stored.
     Interrupted = 130,
 }
 
 impl Exit {
     /// The codes that a command gives today, in the order of the help.
-    pub const IN_USE: [Self; 9] = [
+    pub const IN_USE: [Self; 13] = [
         Self::Done,
         Self::Failed,
         Self::Usage,
@@ -41,6 +47,10 @@ impl Exit {
         Self::Unfinished,
         Self::LeaseLost,
         Self::NothingToClaim,
+        Self::EffectRefused,
+        Self::Rejected,
+        Self::EffectUnknown,
+        Self::Later,
         Self::Interrupted,
     ];
 

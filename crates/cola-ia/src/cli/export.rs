@@ -5,7 +5,7 @@ use std::io::{self, IsTerminal as _, Write};
 use std::path::{Path, PathBuf};
 
 use cola_ia_core::clock::{Clock as _, SystemClock};
-use cola_ia_core::store::export::{EXPORT_VERSION, ExportStage};
+use cola_ia_core::store::export::{EXPORT_VERSION, ExportStage, Kind};
 use cola_ia_core::store::{ErrorKind, Store, StoreError};
 use cola_ia_wire::{ExportCounts, ExportHeader, ExportLine, push_export_line};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
@@ -55,12 +55,11 @@ pub fn run(session: &Session, options: &ExportOptions, settings: &Settings) -> R
     }
     let ExportCounts(counts) = exported?;
     let place = options.file.as_ref().map_or_else(|| "-".to_owned(), |path| path.display().to_string());
-    let [_, events, .., deliveries, _] = counts;
     session.note(
         &Message::new("export-done")
             .with("path", place)
-            .number("events", events)
-            .number("deliveries", deliveries)
+            .number("events", counts[Kind::Event as usize])
+            .number("deliveries", counts[Kind::Delivery as usize])
             .number("lines", counts.iter().sum::<u64>() + 2),
     );
     Ok(Exit::Done)
@@ -99,6 +98,7 @@ fn write(
                 program: concat!("cola-ia ", env!("CARGO_PKG_VERSION")).to_owned(),
                 schema: page.head.schema,
                 at: SystemClock.now(),
+                currency: page.head.currency,
             };
             push_export_line(&mut out, &ExportLine::Header(header));
             is_first = false;
@@ -123,7 +123,7 @@ fn write(
                 ExportStage::Events(event) | ExportStage::Conflicts(event, _) | ExportStage::Deliveries(event, _) => {
                     event
                 }
-                ExportStage::Refused(_) | ExportStage::Counters => next.upto,
+                ExportStage::Refused(_) | ExportStage::Counters | ExportStage::Money(_) => next.upto,
             };
             bar.set_length(next.upto as u64);
             bar.set_position(at as u64);

@@ -81,7 +81,7 @@ impl Holder {
 ///
 /// # Errors
 /// There is none, or the environment's is none.
-pub(super) fn lease(session: &Session, named: Option<LeaseToken>) -> Result<LeaseToken, Problem> {
+pub(crate) fn lease(session: &Session, named: Option<LeaseToken>) -> Result<LeaseToken, Problem> {
     match (named, session.environment.var(LEASE_VAR)) {
         (Some(lease), _) => Ok(lease),
         (None, Some(text)) => LeaseToken::parse(&text).ok_or_else(|| {

@@ -11,6 +11,7 @@ pub mod config;
 pub mod conflicts;
 pub mod deliveries;
 pub mod doctor;
+pub mod effect;
 pub mod erase;
 pub mod errors;
 mod errors_group;
@@ -57,6 +58,8 @@ use cola_ia_core::clock::{Clock as _, SystemClock, SystemEntropy};
 pub use exit::Exit;
 pub use problem::Problem;
 pub use session::Session;
+
+pub(crate) use holder::lease;
 
 use cola_ia_core::filter::Filter;
 use cola_ia_core::store::{PageRequest, Store as _};
@@ -170,6 +173,7 @@ fn dispatch(session: &Session, invocation: &Invocation) -> Result<Exit, Problem>
         Command::Erase(options) => erase::run(session, options, &load(NamedFile::MustExist)?),
         Command::Export(options) => export::run(session, options, &load(NamedFile::MustExist)?),
         Command::Import(options) => import_command(session, options, &load(NamedFile::MustExist)?),
+        Command::Effect(options) => effect::run(session, options, &load(NamedFile::MustExist)?),
         Command::Claim(options) => claim::run(session, options, &load(NamedFile::MustExist)?),
         Command::Extend(options) => extend::run(session, options, &load(NamedFile::MustExist)?),
         Command::Complete(options) => complete::run(session, options, &load(NamedFile::MustExist)?),

@@ -31,15 +31,7 @@ impl ReportOptions {
     /// # Errors
     /// It cannot be read, or is not as it must be.
     pub(super) fn file(&self) -> Result<ResultFile, Problem> {
-        let Some(input) = &self.result else { return Ok(ResultFile::default()) };
-        ResultFile::read(&read(input)?).map_err(|fault| {
-            let message = match fault {
-                ResultFault::TooLong => return too_long(input),
-                ResultFault::NotAnObject => Message::new("report-not-an-object"),
-                ResultFault::Field(name) => Message::new("report-field").with("field", name),
-            };
-            Problem::usage(message.with("file", name(input))).hint(Message::new("report-hint"))
-        })
+        self.result.as_ref().map_or_else(|| Ok(ResultFile::default()), file_of)
     }
 
     /// What is kept of an attempt: flags over what the file says.
@@ -58,6 +50,29 @@ impl ReportOptions {
     }
 }
 
+/// The object in a file or on stdin.
+///
+/// # Errors
+/// It cannot be read, or is not as it must be.
+pub(super) fn file_of(input: &Input) -> Result<ResultFile, Problem> {
+    read_result(&read(input)?, &name(input))
+}
+
+/// The object in these bytes, which came from this place.
+///
+/// # Errors
+/// It is not as it must be.
+pub(super) fn read_result(bytes: &[u8], place: &str) -> Result<ResultFile, Problem> {
+    ResultFile::read(bytes).map_err(|fault| {
+        let message = match fault {
+            ResultFault::TooLong => return too_long(place),
+            ResultFault::NotAnObject => Message::new("report-not-an-object"),
+            ResultFault::Field(name) => Message::new("report-field").with("field", name),
+        };
+        Problem::usage(message.with("file", place)).hint(Message::new("report-hint"))
+    })
+}
+
 /// A text as a job's result: a JSON string.
 ///
 /// # Errors
@@ -66,7 +81,7 @@ pub(super) fn text_as_result(input: &Input) -> Result<String, Problem> {
     let not_utf8 = |_| Problem::usage(Message::new("report-not-utf8").with("file", name(input)));
     let text = String::from_utf8(read(input)?).map_err(not_utf8)?;
     let json = serde_json::Value::from(text).to_string();
-    if json.len() > RESULT_MAX_BYTES { Err(too_long(input)) } else { Ok(json) }
+    if json.len() > RESULT_MAX_BYTES { Err(too_long(&name(input))) } else { Ok(json) }
 }
 
 /// The bytes of an input, at most one more than a result may have.
@@ -78,7 +93,7 @@ fn read(input: &Input) -> Result<Vec<u8>, Problem> {
         Input::File(path) => std::fs::File::open(path).and_then(|file| file.take(most).read_to_end(&mut bytes)),
     };
     match done {
-        Ok(_) if bytes.len() > RESULT_MAX_BYTES => Err(too_long(input)),
+        Ok(_) if bytes.len() > RESULT_MAX_BYTES => Err(too_long(&name(input))),
         Ok(_) => Ok(bytes),
         Err(cause) => {
             Err(Problem::failed(Message::new("report-unreadable").with("file", name(input)).caused_by(&cause)))
@@ -124,8 +139,8 @@ pub(super) fn last_line(output: &[u8]) -> Option<String> {
     text.lines().rev().map(str::trim).find(|line| !line.is_empty()).map(str::to_owned)
 }
 
-fn too_long(input: &Input) -> Problem {
-    let message = Message::new("report-too-long").with("file", name(input)).number("limit", RESULT_MAX_BYTES as u64);
+fn too_long(place: &str) -> Problem {
+    let message = Message::new("report-too-long").with("file", place).number("limit", RESULT_MAX_BYTES as u64);
     Problem::usage(message).hint(Message::new("report-too-long-hint"))
 }
 

@@ -3,6 +3,7 @@
 use std::fmt::Write as _;
 
 use cola_ia_core::clock::Timestamp;
+use cola_ia_core::effect::EffectState;
 use cola_ia_core::event::{EventType, Source};
 use cola_ia_core::store::{
     AttemptView, ConflictView, DecisionKind, DecisionView, EffectView, EventHistory, RevisionView, Store,
@@ -12,10 +13,11 @@ use cola_ia_wire::Event;
 use pollster::block_on;
 
 use super::add::push_json;
+use super::effect::{paint_of as effect_paint_of, told as effect_told, units};
 use super::jobs::{paint_of_job, state_of, to_the_second};
 use super::{Problem, why};
 use crate::lang::{Arg, Lang, Message};
-use crate::print::{Cell, Paint, Table, difference, id_on_a_line, safe_line, short_line, short_text};
+use crate::print::{Cell, Paint, Table, difference, id_on_a_line, safe_line, shell_word, short_line, short_text};
 
 /// The options of `show`.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -75,7 +77,7 @@ fn story(lang: &Lang, event: &EventHistory, now: Timestamp, colour: bool) -> Str
     event.conflicts.iter().for_each(|conflict| story.conflict(event, conflict));
     story.receptions(event);
     story.attempts(&event.attempts);
-    story.effects(&event.effects);
+    story.effects(event);
     story.out
 }
 
@@ -288,27 +290,83 @@ impl Story<'_> {
         }
     }
 
-    fn effects(&mut self, effects: &[EffectView]) {
-        if effects.is_empty() {
-            return;
+    /// Each effect: where it stands and why, what it made and cost, its tries, and what a person can do.
+    fn effects(&mut self, event: &EventHistory) {
+        for view in &event.effects {
+            self.effect(event, view);
         }
+    }
+
+    fn effect(&mut self, event: &EventHistory, view: &EffectView) {
+        let effect = &view.effect;
+        let state = self.lang.effect(effect.state);
+        let paint = effect_paint_of(effect.state, effect.alarm.is_some());
         self.line("");
-        self.line(&self.lang.t("show-effects-head", &[]));
-        let heads = ["column-run", "column-effect", "column-state", "column-tries", "column-changed", "column-detail"];
+        let args: &[(&str, Arg<'_>)] =
+            &[("name", effect.name.as_str().into()), ("state", state.into()), ("run", effect.run.into())];
+        let head = self.lang.t(if event.job.run > 1 { "show-effect-of-run" } else { "show-effect" }, args);
+        self.line(&paint.on(&head, self.colour));
+        if let Some(reason) = effect.reason {
+            let why = effect_told::why(reason).in_prose(self.lang);
+            self.line(&format!("  {why}"));
+        }
+        if let Some(alarm) = effect.alarm {
+            let alarm = self.lang.t(&format!("show-effect-{}", alarm.as_str().replace('_', "-")), &[]);
+            self.line(&format!("  {}", Paint::Alarm.on(&alarm, self.colour)));
+        }
+        let mut facts = Vec::new();
+        for record in &effect.records {
+            if let Some(id) = &record.evidence.resource_id {
+                facts.push(("show-resource", short_line(&id_on_a_line(id), DETAIL_MAX).into()));
+            }
+            if let Some(result) = &record.evidence.result {
+                facts.push(("show-result", short_line(result, DETAIL_MAX).into()));
+            }
+        }
+        facts.extend(view.charged().filter(|cost| *cost > 0).map(|cost| ("show-effect-cost", units(cost))));
+        facts.extend(Some(effect.at_risk()).filter(|held| *held > 0).map(|held| ("show-effect-at-risk", units(held))));
+        if view.replays > 0 {
+            facts.push(("show-effect-replays", view.replays.to_string()));
+        }
+        facts.push(("show-effect-key", view.key.clone()));
+        facts.push(("show-changed", view.changed_at.to_rfc3339()));
+        facts.extend(view.note.as_deref().map(|note| ("show-effect-note", short_line(note, DETAIL_MAX).into())));
+        self.facts(&facts);
+        let heads = ["column-try", "column-started", "column-send-before", "column-deadline", "column-outcome"];
         let mut table = Table::new(heads.map(|key| Cell::new(self.lang.word(key))).into());
-        for effect in effects {
-            let said = [effect.effect.reason.map(cola_ia_core::effect::Reason::as_str), effect.resource_id()];
-            let said: Vec<&str> = said.into_iter().flatten().collect();
+        for (one, number) in effect.tries.iter().zip(1_u32..) {
+            let outcome = match one.outcome {
+                Some(outcome) => self.lang.word(&format!("try-{}", outcome.as_str().replace('_', "-"))),
+                None if one.is_of_restore() => self.lang.word("try-restored"),
+                None => self.lang.word("try-open"),
+            };
             table.push(vec![
-                Cell::new(effect.effect.run.to_string()),
-                Cell::new(short_line(effect.effect.name.as_str(), NAME_MAX)),
-                Cell::new(safe_line(&self.lang.effect(effect.effect.state.as_str())).into_owned()),
-                Cell::new(effect.effect.newest().to_string()),
-                Cell::new(to_the_second(effect.changed_at)),
-                Cell::new(short_line(&said.join("  "), DETAIL_MAX)),
+                Cell::new(number.to_string()),
+                Cell::new(to_the_second(one.begun_at)),
+                Cell::new(to_the_second(one.send_before)),
+                Cell::new(to_the_second(one.deadline)),
+                Cell::new(outcome),
             ]);
         }
         self.table(&table);
+        if let Some(next) = what_next(event, view) {
+            let next = next.in_prose(self.lang);
+            self.line(&format!("  {next}"));
+            if effect.state == EffectState::Held {
+                self.how_to_settle(event, view);
+            }
+        }
+    }
+
+    /// The three commands for a person who has looked at the destination.
+    fn how_to_settle(&mut self, event: &EventHistory, view: &EffectView) {
+        let Some(id) = shell_word(&event.job.id) else { return };
+        let dashes = if id.starts_with('-') { "-- " } else { "" };
+        let (source, name, number) = (&event.job.source, &view.effect.name, view.effect.newest());
+        let source = if source.as_str() == "default" { String::new() } else { format!(" --source {source}") };
+        for word in ["--happened RESOURCE", "--did-not-happen", "--abandon"] {
+            self.line(&format!("    cola-ia effect resolve {word} --try {number}{source} {dashes}{id} {name}"));
+        }
     }
 
     fn table(&mut self, table: &Table) {
@@ -319,6 +377,22 @@ impl Story<'_> {
     fn line(&mut self, text: &str) {
         // Writing to a string cannot fail. Nothing ends in spaces: an empty line of a text would.
         let _ = writeln!(self.out, "{}", text.trim_end_matches(' '));
+    }
+}
+
+/// What happens next with an effect, or what a person can do about it.
+fn what_next(event: &EventHistory, view: &EffectView) -> Option<Message> {
+    let effect = &view.effect;
+    let of_this_run = effect.run == event.job.run;
+    let settled = effect.settled_at().map(to_the_second);
+    match effect.state {
+        EffectState::Held if of_this_run => Some(match settled {
+            Some(settled) => Message::new("show-effect-held").with("settled", settled),
+            None => Message::new("show-effect-held-now"),
+        }),
+        EffectState::Unknown => Some(Message::new("show-effect-unknown")),
+        EffectState::Abandoned if of_this_run => Some(Message::new("show-effect-abandoned")),
+        _ => None,
     }
 }
 

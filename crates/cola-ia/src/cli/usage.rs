@@ -12,7 +12,7 @@ use crate::lang::Message;
 use crate::print::{shell_path, shell_word};
 
 /// Commands that later versions are to have. Whoever tries one has read of it: no other command is guessed.
-const PLANNED: &[&str] = &["costs", "demo", "effect", "mcp", "move", "serve", "source", "token"];
+const PLANNED: &[&str] = &["costs", "demo", "mcp", "move", "serve", "source", "token"];
 
 /// The same mistake as a [`Problem`] with its hints.
 pub(super) fn explain(error: &Error, root: &Clap, args: &[OsString]) -> Problem {
@@ -25,16 +25,16 @@ pub(super) fn explain(error: &Error, root: &Clap, args: &[OsString]) -> Problem 
             return problem.hint(unknown_option(&arg, &asked, args));
         }
         // What stands behind `--` is the command, and only that.
-        ErrorKind::UnknownArgument if command.get_name() == "work" => {
-            return Problem::usage(Message::new("usage-extra-argument").with("value", &arg))
-                .hint(Message::new("usage-work-what"));
+        ErrorKind::UnknownArgument if matches!(&*path_of(&asked), "work" | "effect run") => {
+            let key = if asked.len() > 2 { "usage-effect-run-what" } else { "usage-work-what" };
+            return Problem::usage(Message::new("usage-extra-argument").with("value", &arg)).hint(Message::new(key));
         }
         ErrorKind::UnknownArgument => {
             let problem = Problem::usage(Message::new("usage-extra-argument").with("value", &arg));
-            if ["show", "resolve", "erase", "cancel", "retry", "replay"].contains(&command.get_name())
+            let command = path_of(&asked);
+            if ["show", "resolve", "erase", "cancel", "retry", "replay"].contains(&&*command)
                 && let Some(id) = quoted_together(&arg, args)
             {
-                let command = command.get_name();
                 return problem.hint(Message::new("usage-quote-id").with("command", command).with("id", id));
             }
             problem
@@ -52,9 +52,11 @@ pub(super) fn explain(error: &Error, root: &Clap, args: &[OsString]) -> Problem 
         ErrorKind::MissingRequiredArgument => {
             let problem =
                 Problem::usage(Message::new("usage-missing").with("argument", arg.trim_matches(['<', '>', '.'])));
-            match command.get_name() {
+            match &*path_of(&asked) {
                 "add" => return problem.hint(Message::new("usage-add-what")),
                 "work" => return problem.hint(Message::new("usage-work-what")),
+                "effect run" => return problem.hint(Message::new("usage-effect-run-what")),
+                "effect resolve" => return problem.hint(Message::new("usage-effect-resolve-how-hint")),
                 "backup" => return problem.hint(Message::new("usage-backup-what")),
                 "restore" => return problem.hint(Message::new("usage-restore-what")),
                 _ => {}
@@ -76,6 +78,11 @@ pub(super) fn explain(error: &Error, root: &Clap, args: &[OsString]) -> Problem 
     problem.hint(Message::new("usage-see-help"))
 }
 
+/// The innermost command as it is typed behind the program's name.
+fn path_of(asked: &[&Clap]) -> String {
+    asked.iter().skip(1).map(|command| command.get_name()).collect::<Vec<_>>().join(" ")
+}
+
 /// A command that does not exist, or not yet.
 pub(super) fn unknown_command<'a>(asked: &str, known: impl Iterator<Item = &'a str>) -> Problem {
     if asked.split(' ').next().is_some_and(|name| PLANNED.contains(&name)) {
@@ -92,11 +99,10 @@ pub(super) fn unknown_command<'a>(asked: &str, known: impl Iterator<Item = &'a s
 /// What to do about an option that the parser does not know where it stands.
 fn unknown_option(option: &str, asked: &[&Clap], args: &[OsString]) -> Message {
     let name = option.trim_start_matches('-');
-    let command = asked.last().map_or("", |command| command.get_name());
+    let command = &*path_of(asked);
     let is_same = |arg: &&Arg| arg.get_long() == Some(name) || arg.get_short().is_some_and(|c| name == c.to_string());
     if asked.len() > 1 && options(asked).any(|arg| is_same(&arg)) {
-        let path = asked[1..].iter().map(|command| command.get_name()).collect::<Vec<_>>().join(" ");
-        return Message::new("usage-option-after-command").with("command", path).with("option", option);
+        return Message::new("usage-option-after-command").with("command", command).with("option", option);
     }
     if option.starts_with("--")
         && let Some(meant) = nearest(name, options(asked).filter_map(Arg::get_long))

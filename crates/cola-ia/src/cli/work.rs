@@ -16,6 +16,7 @@ use super::add::push_json;
 use super::jobs::to_the_second;
 use super::{Exit, Problem};
 use crate::config::Environment;
+use crate::effect::EffectCommand;
 use crate::lang::{Lang, Message};
 use crate::print::{id_on_a_line, safe_line, short_line};
 use crate::worker::child::NotStarted;
@@ -35,6 +36,8 @@ pub struct WorkOptions {
     pub jobs: u32,
     /// `--source`
     pub source: Option<Source>,
+    /// `--effect` and what belongs to it: the whole command is one effect.
+    pub effect: Option<EffectCommand>,
     /// `--drain`
     pub drain: bool,
     /// `--stdin`
@@ -152,6 +155,9 @@ pub(crate) fn told(lang: &Lang, how: Speech, finished: &Finished) -> Vec<String>
 fn attempt_went_wrong(finished: &Finished, ended: Ended) -> Option<Message> {
     let report = &finished.report;
     let due = || ended.due_at.map(to_the_second).unwrap_or_default();
+    if finished.outcome == Outcome::Released && ended.state == JobState::Held {
+        return Some(Message::new("work-held"));
+    }
     if finished.outcome == Outcome::Released {
         return Some(Message::new("work-later").with("due", due()));
     }
@@ -164,7 +170,11 @@ fn attempt_went_wrong(finished: &Finished, ended: Ended) -> Option<Message> {
         None => Message::new("work-said-nothing"),
     };
     let class = report.error_class.clone().unwrap_or_else(|| finished.outcome.as_str().to_owned());
-    let key = if ended.state == JobState::Pending { "work-failed-again" } else { "work-failed-for-good" };
+    let key = match ended.state {
+        JobState::Pending => "work-failed-again",
+        JobState::Held => "work-failed-held",
+        _ => "work-failed-for-good",
+    };
     Some(Message::new(key).with("class", class).message("said", said).with("due", due()))
 }
 
@@ -175,6 +185,8 @@ pub(crate) struct Tally {
     pub(crate) done: u64,
     /// Jobs that are not tried again.
     pub(crate) failed: u64,
+    /// Jobs that wait for a person, because of an effect.
+    pub(crate) held: u64,
     /// Attempts after which the job waits again.
     pub(crate) again: u64,
     /// Jobs that another worker had by then.
@@ -190,6 +202,7 @@ impl Tally {
             Ok(ended) => match ended.state {
                 JobState::Done => self.done += 1,
                 JobState::Pending => self.again += 1,
+                JobState::Held => self.held += 1,
                 _ => self.failed += 1,
             },
         }
@@ -201,6 +214,7 @@ impl Tally {
         let mut parts = counted("work-summary-done", self.done);
         for (key, count) in [
             ("work-summary-failed", self.failed),
+            ("work-summary-held", self.held),
             ("work-summary-again", self.again),
             ("work-summary-released", self.released),
             ("work-summary-lost", self.lost),

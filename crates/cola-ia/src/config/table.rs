@@ -207,7 +207,7 @@ pub const SETTINGS: [Setting; 16] = [
 ];
 
 /// Variables that a worker's command is given. They are no settings, and no mistake where they are set.
-pub const RESERVED_VARS: [&str; 11] = [
+pub const RESERVED_VARS: [&str; 14] = [
     "COLA_IA_SOURCE",
     "COLA_IA_ID",
     "COLA_IA_TYPE",
@@ -219,4 +219,7 @@ pub const RESERVED_VARS: [&str; 11] = [
     "COLA_IA_RESULT",
     "COLA_IA_SOCKET",
     "COLA_IA_EFFECT_KEY",
+    "COLA_IA_EFFECT_TRY",
+    "COLA_IA_EFFECT_BEGUN_AT",
+    "COLA_IA_FINGERPRINT",
 ];

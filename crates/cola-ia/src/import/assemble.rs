@@ -68,7 +68,7 @@ impl Assembler {
                 });
                 refused
             }
-            (Kind::Source | Kind::Counter, _) | (Kind::Delivery, None) => {
+            (Kind::Source | Kind::Budget | Kind::Counter | Kind::Money, _) | (Kind::Delivery, None) => {
                 let refused = self.close();
                 self.push(member);
                 refused
@@ -82,10 +82,10 @@ impl Assembler {
         let refused = Some((member.line, "export_order"));
         let Some(group) = &mut self.group else { return refused };
         let record = &member.record;
-        let effect = record.kind() == Kind::Effect || record.kind() == Kind::EffectTry;
+        let effect = matches!(record.kind(), Kind::Effect | Kind::EffectTry | Kind::EffectRecord);
         let effect = effect.then(|| record.number("effect").unwrap_or_default());
         let belongs = match record.kind() {
-            Kind::EffectTry => effect.is_some_and(|effect| group.effects.contains(&effect)),
+            Kind::EffectTry | Kind::EffectRecord => effect.is_some_and(|effect| group.effects.contains(&effect)),
             _ => record.event().is_some_and(|event| event.0 == group.number),
         };
         // The job stands right behind its event.
@@ -176,8 +176,10 @@ mod tests {
             ("number", _) if kind == Kind::Event => Value::Number(event),
             ("number" | "effect" | "attempt", _) => Value::Number(number),
             _ if field.nullable => Value::Null,
-            (_, Shape::Number | Shape::Flag | Shape::Instant) => Value::Number(1),
-            (_, Shape::Text | Shape::Id | Shape::Type | Shape::Content | Shape::Source) => Value::Text("a".into()),
+            (_, Shape::Number | Shape::UpTo(_) | Shape::Flag | Shape::Instant | Shape::Day) => Value::Number(1),
+            (_, Shape::Text | Shape::EffectName | Shape::Id | Shape::Type | Shape::Content | Shape::Source) => {
+                Value::Text("a".into())
+            }
             (_, Shape::Word(words)) => Value::Text(words[0].into()),
             (_, Shape::Bytes(length)) => Value::Bytes(vec![0; length]),
             (_, Shape::Output) => Value::Bytes(Vec::new()),
@@ -239,6 +241,7 @@ mod tests {
             vec![(Kind::Event, 1, 0), (Kind::Job, 1, 0), (Kind::Job, 1, 0)],
             vec![(Kind::Event, 1, 0), (Kind::Job, 1, 0), (Kind::Conflict, 2, 1)],
             vec![(Kind::Event, 1, 0), (Kind::Job, 1, 0), (Kind::EffectTry, 0, 1)],
+            vec![(Kind::Event, 1, 0), (Kind::Job, 1, 0), (Kind::EffectRecord, 0, 1)],
         ] {
             let mut taking = Taking::new();
             for (kind, event, number) in &lines {
@@ -251,11 +254,15 @@ mod tests {
     }
 
     #[test]
-    fn a_try_belongs_to_any_effect_of_its_event() {
+    fn tries_and_records_belong_to_any_effect_of_their_event() {
         let mut taking = Taking::new();
         taking.take(Kind::Event, 1, 0).take(Kind::Job, 1, 0).take(Kind::Effect, 1, 7).take(Kind::Effect, 1, 8);
-        taking.take(Kind::EffectTry, 0, 7).take(Kind::EffectTry, 0, 8).take(Kind::Counter, 0, 0);
-        assert_eq!((taking.ready().len(), taking.refused), (7, vec![]));
+        taking.take(Kind::EffectTry, 0, 7).take(Kind::EffectTry, 0, 8).take(Kind::EffectRecord, 0, 7).take(
+            Kind::Counter,
+            0,
+            0,
+        );
+        assert_eq!((taking.ready().len(), taking.refused), (8, vec![]));
     }
 
     #[test]

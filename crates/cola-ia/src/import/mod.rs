@@ -55,7 +55,7 @@ pub fn run(session: &Session, options: &ImportOptions, settings: &Settings) -> R
         counts: ExportCounts::default(),
         end: None,
         tally: ImportTally::default(),
-        is_at_counters: false,
+        is_at_sums: false,
         failed: None,
     };
     let consumed = Arc::clone(&import.consumed);
@@ -120,9 +120,8 @@ struct Import<'a> {
     counts: ExportCounts,
     end: Option<ExportCounts>,
     tally: ImportTally,
-    /// The last line has no end and could not be read.
-    /// Counters, the last kind, have begun.
-    is_at_counters: bool,
+    /// Counters and money, the last kinds, have begun.
+    is_at_sums: bool,
     failed: Option<Problem>,
 }
 
@@ -148,7 +147,7 @@ impl Import<'_> {
             Ok(ExportLine::Record(record)) => {
                 let kind = record.kind();
                 self.counts.add(kind);
-                if kind == Kind::Counter && !self.takes_counters()? {
+                if matches!(kind, Kind::Counter | Kind::Money) && !self.takes_sums()? {
                     return Ok(());
                 }
                 let refused = self.assembler.take(number, record);
@@ -171,9 +170,9 @@ impl Import<'_> {
 
     /// Whether the sums of the export are those of what has entered. Where something was left out they are not: it may enter
     /// later, and would be counted twice.
-    fn takes_counters(&mut self) -> Result<bool, Problem> {
-        if !self.is_at_counters {
-            self.is_at_counters = true;
+    fn takes_sums(&mut self) -> Result<bool, Problem> {
+        if !self.is_at_sums {
+            self.is_at_sums = true;
             for (line, code) in self.assembler.close() {
                 self.refuse(line, code, "")?;
             }
@@ -241,7 +240,8 @@ impl Import<'_> {
         let (Some(store), Some(header)) = (&self.store, &self.header) else { return Ok(()) };
         let members = self.assembler.ready();
         let records = members.iter().map(|member| member.record.clone()).collect();
-        let batch = Arc::new(ImportBatch { namespace: header.namespace, records });
+        let currency = header.currency.clone();
+        let batch = Arc::new(ImportBatch { namespace: header.namespace, currency, records });
         let op = OpId::new(&SystemClock, &SystemEntropy);
         let imported = block_on(store.import(op, Arc::clone(&batch))).map_err(|error| Problem::from_store(&error))?;
         self.hidden(|import| {

@@ -12,6 +12,7 @@ mod choose;
 use std::borrow::Cow;
 use std::fmt;
 
+use cola_ia_core::effect::EffectState;
 use cola_ia_core::job::JobState;
 use cola_ia_core::verdict::Verdict;
 use fluent_bundle::concurrent::FluentBundle;
@@ -126,9 +127,12 @@ impl Lang {
         self.word_of(outcome, &OUTCOMES)
     }
 
-    /// The word on stdout for an effect's state; one that is not known stays as it is.
-    pub fn effect<'a>(&self, state: &'a str) -> Cow<'a, str> {
-        self.word_of(state, &EFFECTS)
+    /// The word on stdout for an effect's state.
+    pub const fn effect(&self, state: EffectState) -> &'static str {
+        match self.choice.words {
+            Language::English => state.as_str(),
+            Language::Spanish => state.in_spanish(),
+        }
     }
 
     fn word_of<'a>(&self, word: &'a str, spanish: &[(&str, &'static str)]) -> Cow<'a, str> {
@@ -147,16 +151,6 @@ const OUTCOMES: [(&str, &str); 6] = [
     ("timed_out", "agotado"),
     ("released", "devuelto"),
     ("lease_lost", "desalojado"),
-];
-
-/// Where an effect stands, in Spanish.
-const EFFECTS: [(&str, &str); 6] = [
-    ("intended", "intentado"),
-    ("done", "hecho"),
-    ("failed", "no_hecho"),
-    ("unknown", "incierto"),
-    ("held", "retenido"),
-    ("abandoned", "abandonado"),
 ];
 
 /// The word for a verdict.

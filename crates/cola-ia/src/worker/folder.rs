@@ -18,7 +18,7 @@ const BASE_MAX_BYTES: usize = 64;
 
 /// The folder, mode 0700.
 #[derive(Debug)]
-pub(super) struct Folder {
+pub(crate) struct Folder {
     base: PathBuf,
     made: Mutex<Made>,
     next: AtomicU64,
@@ -31,7 +31,7 @@ struct Made {
 }
 
 impl Folder {
-    pub(super) fn new() -> io::Result<Self> {
+    pub(crate) fn new() -> io::Result<Self> {
         let mut base = std::env::temp_dir();
         if base.as_os_str().len() > BASE_MAX_BYTES {
             base = PathBuf::from("/tmp");
@@ -42,7 +42,7 @@ impl Folder {
     }
 
     /// A path for one job's socket and one for its result file. Neither exists.
-    pub(super) fn paths(&self) -> io::Result<(PathBuf, PathBuf)> {
+    pub(crate) fn paths(&self) -> io::Result<(PathBuf, PathBuf)> {
         let mut made = self.made.lock().unwrap_or_else(PoisonError::into_inner);
         // Folders for temporary files are cleared of what is old, and a worker lives long.
         if !made.folder.path().is_dir() {

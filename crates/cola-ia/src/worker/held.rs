@@ -22,6 +22,8 @@ struct Hold {
     id: String,
     stop: watch::Sender<Stop>,
     lost: Arc<AtomicBool>,
+    /// The ledger has ended the lease itself: the job is held.
+    settled: Arc<AtomicBool>,
     /// Its end is on its way to the store: a heartbeat behind it would come too late.
     ending: bool,
 }
@@ -31,6 +33,8 @@ struct Hold {
 pub(super) struct Grip {
     pub(super) stop: watch::Receiver<Stop>,
     lost: Arc<AtomicBool>,
+    /// Set when the ledger has answered `held`, and so has ended the lease.
+    pub(super) settled: Arc<AtomicBool>,
 }
 
 impl Grip {
@@ -49,8 +53,9 @@ impl Held {
     pub(super) fn take(&self, token: LeaseToken, event: EventNumber, id: String) -> Grip {
         let (stop, told) = watch::channel(Stop::Run);
         let lost = Arc::new(AtomicBool::new(false));
-        let grip = Grip { stop: told, lost: Arc::clone(&lost) };
-        self.all().insert(token, Hold { event, id, stop, lost, ending: false });
+        let settled = Arc::new(AtomicBool::new(false));
+        let grip = Grip { stop: told, lost: Arc::clone(&lost), settled: Arc::clone(&settled) };
+        self.all().insert(token, Hold { event, id, stop, lost, settled, ending: false });
         grip
     }
 
@@ -89,7 +94,8 @@ impl Held {
         self.all().is_empty()
     }
 
-    /// The store says that it is lost: its command is asked to end. Answers with the id, where that is news.
+    /// The store says that it is lost: its command is asked to end. Answers with the id, where that is news: it is none where the
+    /// ledger ended it.
     pub(super) fn lose(&self, token: LeaseToken) -> Option<String> {
         let all = self.all();
         let hold = all.get(&token)?;
@@ -97,7 +103,7 @@ impl Held {
             return None;
         }
         raise(&hold.stop, Stop::Terminate);
-        Some(hold.id.clone())
+        (!hold.settled.load(Ordering::SeqCst)).then(|| hold.id.clone())
     }
 
     /// Tells the commands how far stopping is.
@@ -135,6 +141,16 @@ mod tests {
         assert!(grip.is_lost() && held.lose(token).is_none() && held.to_extend().is_empty());
         held.let_go(token);
         assert!(held.is_empty() && held.lose(token).is_none());
+    }
+
+    #[test]
+    fn a_lease_that_the_ledger_ended_is_no_loss() {
+        let held = Held::default();
+        let token = LeaseToken::new([1; 16], 0);
+        let grip = held.take(token, EventNumber(1), "a".to_owned());
+        grip.settled.store(true, Ordering::SeqCst);
+        assert_eq!(held.lose(token), None);
+        assert_eq!(*grip.stop.borrow(), Stop::Terminate, "a command that goes on is asked to end all the same");
     }
 
     #[test]

@@ -10,16 +10,24 @@ use cola_ia_core::clock::Timestamp;
 use cola_ia_core::job::{Ending, LeaseToken, Setback};
 use cola_ia_core::store::{LeaseLost, Report};
 use cola_ia_wire::{InsideAnswer, InsideRequest, VERSION};
+use serde::Serialize;
 
 use crate::cli::Problem;
 use crate::config::Environment;
 use crate::lang::Message;
 
 /// Variables that a worker gives its command.
-pub(super) const SOCKET_VAR: &str = "COLA_IA_SOCKET";
+pub(crate) const SOCKET_VAR: &str = "COLA_IA_SOCKET";
 pub(crate) const LEASE_VAR: &str = "COLA_IA_LEASE";
 /// How long an answer is waited for: a store that is locked can take its time, and a worker that was stopped too.
 const PATIENCE: Duration = Duration::from_mins(2);
+
+/// Why there was no answer.
+#[derive(Debug)]
+pub(crate) struct Asked {
+    pub(crate) cause: io::ErrorKind,
+    pub(crate) problem: Problem,
+}
 
 /// The job that this process is inside of.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -47,7 +55,8 @@ impl Inside {
     /// The worker does not answer, or its store cannot be used.
     pub fn extend(&self, length: Option<Duration>) -> Result<Result<Timestamp, LeaseLost>, Problem> {
         let lease_ms = length.map(|length| u64::try_from(length.as_millis()).unwrap_or(u64::MAX));
-        let text = self.ask(&InsideRequest { lease_ms, ..request("extend") })?;
+        let asked = self.ask(&InsideRequest { lease_ms, ..request("extend") });
+        let text = asked.map_err(|asked| asked.problem)?;
         let answer = Self::understand(&text)?;
         Ok(match answer.lease_until.as_deref().and_then(Timestamp::parse_rfc3339) {
             Some(until) => Ok(until),
@@ -68,7 +77,7 @@ impl Inside {
             Ending::Released => ("release", false, None),
         };
         let text = |text: &'_ Option<String>| text.clone().map(Cow::Owned);
-        let text = self.ask(&InsideRequest {
+        let asked = self.ask(&InsideRequest {
             permanent,
             not_before: not_before.map(Timestamp::to_rfc3339),
             error_class: text(&report.error_class),
@@ -80,12 +89,17 @@ impl Inside {
             tokens_out: report.tokens_out,
             model: text(&report.model),
             ..request(verb)
-        })?;
+        });
+        let text = asked.map_err(|asked| asked.problem)?;
         let answer = Self::understand(&text)?;
         Ok(if answer.result == "ok" { Ok(()) } else { Err(LeaseLost { superseded_by: answer.superseded_by }) })
     }
 
-    fn ask(&self, request: &InsideRequest<'_>) -> Result<String, Problem> {
+    /// Sends one line and waits for the line that answers it.
+    ///
+    /// # Errors
+    /// There is none, and of what kind the cause was.
+    pub(crate) fn ask(&self, request: &impl Serialize) -> Result<String, Asked> {
         let asked = || -> io::Result<String> {
             let mut stream = UnixStream::connect(&self.socket)?;
             stream.set_read_timeout(Some(PATIENCE))?;
@@ -99,7 +113,8 @@ impl Inside {
         };
         asked().map_err(|cause| {
             let message = Message::new("inside-no-worker").with("path", self.socket.display()).caused_by(&cause);
-            Problem::failed(message).hint(Message::new("inside-no-worker-hint"))
+            let problem = Problem::failed(message).hint(Message::new("inside-no-worker-hint"));
+            Asked { cause: cause.kind(), problem }
         })
     }
 

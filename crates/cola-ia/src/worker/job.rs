@@ -3,18 +3,20 @@
 use std::ffi::OsString;
 use std::io;
 use std::path::Path;
+use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use cola_ia_core::clock::{Clock as _, SystemClock};
 use cola_ia_core::effect::{EffectName, JOB_EFFECT, effect_key};
-use cola_ia_core::event::EventType;
+use cola_ia_core::event::{EventType, Fingerprint};
 use cola_ia_core::job::{Ending, LeaseToken, Setback};
 use cola_ia_core::store::{End, EndRefused, Ended, LeaseLost, Leased, Report, StoreError};
 use tokio::sync::OwnedSemaphorePermit;
 
 use super::Worker;
 use super::child::{self, Exit, NotStarted, Spec};
+use super::guarded::{self, Guarded, end_of, job_run};
 use super::held::Grip;
 use super::inside::{LEASE_VAR, SOCKET_VAR};
 use super::keeper::started;
@@ -22,9 +24,10 @@ use super::outage::{Backoff, can_pass};
 use super::result::{self, Fault, LeftResult};
 use super::socket::{JobLine, Socket};
 use super::stop::Stopping;
-use super::verdict::{Facts, Said, judge};
+use super::verdict::{EffectsSeen, Facts, Said, judge};
 use super::voice::Finished;
 use crate::cli::work::{StdinForm, not_started};
+use crate::effect::{FINGERPRINT_VAR, Outcome};
 use crate::lang::Message;
 use crate::print::id_on_a_line;
 
@@ -33,9 +36,12 @@ const NOT_STARTED_LEAST: Duration = Duration::from_secs(10);
 
 /// What a run of the command left.
 struct Ran {
-    exit: Exit,
+    /// None where it was not run, because its effect had happened before or could not be sent now.
+    command: Option<(Exit, LeftResult)>,
+    /// With `--effect`.
+    outcome: Option<Outcome>,
     said: Option<Said>,
-    left: LeftResult,
+    effects: EffectsSeen,
 }
 
 /// Why there is none.
@@ -72,17 +78,25 @@ pub(super) async fn work_on(
         Ok(ran) => {
             worker.can_start();
             warn(&worker, &leased, &ran);
-            let facts = Facts {
-                exit: ran.exit,
-                said: ran.said,
-                left: ran.left,
-                now: SystemClock.now(),
-                policy: &worker.policy,
+            let now = SystemClock.now();
+            let was_stopped = ran.command.as_ref().is_some_and(|(exit, _)| exit.cause == child::Cause::Stopped);
+            let Ran { command, outcome, said, effects } = ran;
+            let settled = grip.settled.load(Ordering::SeqCst);
+            let facts = command.map(|(exit, left)| Facts { exit, said, effects, left, now, policy: &worker.policy });
+            let (ending, report) = match (outcome, facts) {
+                (Some(outcome), facts) => {
+                    if let Outcome::NotBegun(problem) = &outcome
+                        && worker.stopper.state() != Stopping::Now
+                    {
+                        worker.stopper.because(problem.clone());
+                    }
+                    end_of(&outcome, facts, now, &worker.policy)
+                }
+                (None, Some(facts)) => judge(facts),
+                (None, None) => (Ending::Released, Report::default()),
             };
-            let was_stopped = facts.exit.cause == child::Cause::Stopped;
-            let (ending, report) = judge(facts);
             // A command that was stopped because its lease is lost has nothing to report; the store knows.
-            if !(grip.is_lost() && was_stopped) {
+            if settled || !(grip.is_lost() && was_stopped) {
                 finish(&worker, leased, ending, report, took, place).await;
             }
         }
@@ -95,28 +109,50 @@ pub(super) async fn work_on(
 
 async fn run(worker: &Worker, leased: &Leased, grip: &Grip) -> Result<Ran, NotRun> {
     let (socket, result_path) = worker.folder.paths().map_err(NotRun::Place)?;
-    let line =
-        JobLine { store: Arc::clone(&worker.store), token: leased.token, lease: worker.lease, said: Mutex::default() };
+    let line = JobLine {
+        store: Arc::clone(&worker.store),
+        token: leased.token,
+        lease: worker.lease,
+        job: job_run(leased),
+        policy: worker.policy,
+        settled: Arc::clone(&grip.settled),
+        said: Mutex::default(),
+        effects: Mutex::default(),
+    };
     let socket = Socket::open(socket, line).map_err(NotRun::Place)?;
     let env = environment(worker, leased, socket.path(), &result_path).await.map_err(NotRun::Store)?;
     let stdin = match worker.how.stdin {
         StdinForm::Text => leased.text.clone(),
         StdinForm::Json => as_json(leased),
     };
-    let spec = Spec {
+    let spec = || Spec {
         program: worker.how.program.clone(),
         args: worker.how.args.clone(),
-        env,
-        stdin,
+        env: env.clone(),
+        stdin: stdin.clone(),
         inherit: false,
         time_limit: worker.time_limit,
         grace: worker.grace,
     };
-    let exit = child::run(spec, grip.stop.clone()).await.map_err(NotRun::Command);
-    let left = result::read(&result_path, SystemClock.now());
-    // What stays is removed with the folder.
-    let _ = std::fs::remove_file(&result_path);
-    Ok(Ran { exit: exit?, said: socket.close(), left })
+    let (command, outcome) = match &worker.how.effect {
+        None => {
+            let exit = child::run(spec(), grip.stop.clone()).await.map_err(NotRun::Command);
+            let left = result::read(&result_path, SystemClock.now());
+            // What stays is removed with the folder.
+            let _ = std::fs::remove_file(&result_path);
+            (Some((exit?, left)), None)
+        }
+        Some(of) => {
+            let Guarded { outcome, ran, not_started } =
+                guarded::run(worker, leased, grip, of, (spec, &leased.text, &result_path)).await;
+            if let Some(why) = not_started {
+                return Err(NotRun::Command(why));
+            }
+            (ran, Some(outcome))
+        }
+    };
+    let (said, effects) = socket.close();
+    Ok(Ran { command, outcome, said, effects })
 }
 
 /// What the command finds in its environment.
@@ -139,6 +175,7 @@ async fn environment(
         ("COLA_IA_ATTEMPT", leased.attempt.to_string()),
         (LEASE_VAR, leased.token.to_string()),
         ("COLA_IA_KEY", key),
+        (FINGERPRINT_VAR, Fingerprint::of(&leased.text).to_string()),
     ];
     let texts = texts.into_iter().map(|(name, value)| (name, OsString::from(value)));
     let paths = [(SOCKET_VAR, socket.into()), ("COLA_IA_RESULT", result.into())];
@@ -155,10 +192,11 @@ fn as_json(leased: &Leased) -> String {
 /// What is odd about a run and changes nothing.
 fn warn(worker: &Worker, leased: &Leased, ran: &Ran) {
     let about = |key: &'static str| Message::new(key).with("id", id_on_a_line(&leased.job.id));
-    if ran.exit.escaped {
+    let Some((exit, left)) = &ran.command else { return };
+    if exit.escaped {
         worker.voice.warn(about("work-escaped"));
     }
-    if let Some(fault) = &ran.left.fault {
+    if let Some(fault) = &left.fault {
         worker.voice.warn(match fault {
             Fault::NotAnObject(_) => about("work-result-no-object"),
             Fault::TooLong => about("work-result-too-long"),

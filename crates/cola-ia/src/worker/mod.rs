@@ -13,19 +13,21 @@ mod adopted;
 pub mod child;
 pub(crate) mod claiming;
 mod ended;
-mod folder;
+pub(crate) mod folder;
 mod group;
+mod guarded;
 mod held;
 pub mod inside;
 mod job;
+mod job_effects;
 mod keeper;
-mod outage;
+pub(crate) mod outage;
 mod pump;
-mod result;
+pub(crate) mod result;
 mod socket;
 mod standing;
 mod start;
-mod stop;
+pub(crate) mod stop;
 mod tail;
 pub(crate) mod verdict;
 pub(crate) mod voice;
@@ -43,6 +45,7 @@ use tokio::sync::{Notify, OnceCell, Semaphore};
 use crate::cli::work::{self, Tally, WorkOptions};
 use crate::cli::{Exit, Problem, Session};
 use crate::config::Settings;
+use crate::effect::no_folder;
 use crate::lang::Message;
 use crate::print::id_on_a_line;
 use crate::worker_name::worker_name;
@@ -141,11 +144,7 @@ pub fn run(session: &Session, options: &WorkOptions, settings: &Settings) -> Res
         let _inside = runtime.enter();
         stopper.listen().map_err(system("signals-failed"))?;
     }
-    let folder = Folder::new().map_err(|cause| {
-        let folder = std::env::temp_dir();
-        Problem::failed(Message::new("work-no-folder").with("path", folder.display()).caused_by(&cause))
-            .hint(Message::new("work-no-folder-hint"))
-    })?;
+    let folder = Folder::new().map_err(|cause| no_folder(&cause))?;
     let speech = options.speech();
     let (speaker, voice) = Speaker::start(session, speech, Arc::clone(&stopper)).map_err(system("work-no-threads"))?;
     let outage = Outage::new(voice.clone());

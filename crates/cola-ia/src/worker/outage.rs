@@ -51,7 +51,7 @@ impl Outage {
 }
 
 /// Whether asking again can help.
-pub(super) fn can_pass(error: &StoreError) -> bool {
+pub(crate) fn can_pass(error: &StoreError) -> bool {
     error.kind == ErrorKind::Unavailable && error.code != "store_closed"
 }
 

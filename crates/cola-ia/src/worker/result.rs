@@ -13,18 +13,18 @@ use crate::result_file::{ResultFault, ResultFile};
 
 /// What a command left.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(super) struct LeftResult {
+pub(crate) struct LeftResult {
     /// What the file says.
-    pub(super) file: ResultFile,
+    pub(crate) file: ResultFile,
     /// Its `retry_after`.
-    pub(super) retry_after: Option<Timestamp>,
+    pub(crate) retry_after: Option<Timestamp>,
     /// What of it could not be used.
-    pub(super) fault: Option<Fault>,
+    pub(crate) fault: Option<Fault>,
 }
 
 /// Why something in the file was not used.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Fault {
+pub(crate) enum Fault {
     /// It is no JSON object; this is its beginning.
     NotAnObject(String),
     /// It is longer than may be.
@@ -39,7 +39,7 @@ pub(super) enum Fault {
 const TEXT_MAX_CHARS: usize = 1_000;
 
 /// Reads the file at `path`. One that is missing or empty says nothing.
-pub(super) fn read(path: &Path, now: Timestamp) -> LeftResult {
+pub(crate) fn read(path: &Path, now: Timestamp) -> LeftResult {
     match read_bytes(path) {
         Ok(bytes) => parse(&bytes, now),
         Err(missing) if missing.kind() == std::io::ErrorKind::NotFound => LeftResult::default(),

@@ -1,6 +1,6 @@
 //! The socket on which a job's command speaks of its own job, without an address of the store and without a token.
 //!
-//! `extend` goes to the store at once. `complete`, `fail` and `release` are kept and recorded when the command has ended,
+//! `extend` and what is said of effects go to the store at once. `complete`, `fail` and `release` are kept and recorded when the command has ended,
 //! together with its exit code and its output; the first of them counts.
 
 use std::borrow::Cow;
@@ -8,18 +8,22 @@ use std::fs::{self, Permissions};
 use std::io;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use cola_ia_core::clock::Timestamp;
-use cola_ia_core::job::{Ending, LeaseToken, Setback};
-use cola_ia_core::store::{LeaseLost, Report, Store};
-use cola_ia_wire::{InsideAnswer, InsideRequest, VERSION};
+use cola_ia_core::filter::is_code;
+use cola_ia_core::job::{Ending, LeaseToken, RetryPolicy, Setback};
+use cola_ia_core::store::{JobRun, LeaseLost, RESOURCE_ID_MAX_BYTES, RESULT_MAX_BYTES, Report, Store};
+use cola_ia_wire::{EffectRequest, InsideAnswer, InsideRequest, VERSION};
+use serde_json::to_vec;
+use serde_json::value::RawValue;
 use tokio::io::{AsyncBufReadExt as _, AsyncReadExt as _, AsyncWriteExt as _, BufReader};
 use tokio::net::{UnixListener, UnixStream};
 use tokio::task::{JoinHandle, JoinSet};
 
-use super::verdict::Said;
+use super::verdict::{EffectsSeen, Said};
 
 /// Longest request: the longest result, escaped as JSON, and room for everything else.
 const REQUEST_MAX_BYTES: u64 = 512 * 1024;
@@ -40,7 +44,13 @@ pub(super) struct JobLine {
     pub(super) token: LeaseToken,
     /// How long `extend` extends where it does not say.
     pub(super) lease: Duration,
+    /// The job that the lease is of.
+    pub(super) job: JobRun,
+    pub(super) policy: RetryPolicy,
+    /// Set where the ledger ends the lease.
+    pub(super) settled: Arc<AtomicBool>,
     pub(super) said: Mutex<Option<Said>>,
+    pub(super) effects: Mutex<EffectsSeen>,
 }
 
 impl std::fmt::Debug for JobLine {
@@ -65,9 +75,10 @@ impl Socket {
         &self.path
     }
 
-    /// What was said. From then on nothing is heard.
-    pub(super) fn close(self) -> Option<Said> {
-        self.job.said.lock().unwrap_or_else(PoisonError::into_inner).take()
+    /// What was said, and what the ledger answered. From then on nothing is heard.
+    pub(super) fn close(self) -> (Option<Said>, EffectsSeen) {
+        let said = self.job.said.lock().unwrap_or_else(PoisonError::into_inner).take();
+        (said, std::mem::take(&mut *self.job.effects.lock().unwrap_or_else(PoisonError::into_inner)))
     }
 }
 
@@ -111,8 +122,10 @@ impl JobLine {
                 Ok(_) => {}
             }
             let is_whole = line.ends_with(b"\n");
-            let answer = if is_whole { self.answer(&line).await } else { invalid("request_too_long") };
-            let Ok(mut text) = serde_json::to_vec(&answer) else { return };
+            let Ok(mut text) = (if is_whole { self.answer(&line).await } else { to_vec(&invalid("request_too_long")) })
+            else {
+                return;
+            };
             text.push(b'\n');
             if writing.write_all(&text).await.is_err() || !is_whole {
                 return;
@@ -120,7 +133,16 @@ impl JobLine {
         }
     }
 
-    async fn answer(&self, line: &[u8]) -> InsideAnswer<'static> {
+    async fn answer(&self, line: &[u8]) -> serde_json::Result<Vec<u8>> {
+        if let Ok(request) = serde_json::from_slice::<EffectRequest<'_>>(line)
+            && request.verb.starts_with("effect_")
+        {
+            return self.answer_of_effects(&request).await;
+        }
+        to_vec(&self.answer_of_job(line).await)
+    }
+
+    async fn answer_of_job(&self, line: &[u8]) -> InsideAnswer<'static> {
         let Ok(request) = serde_json::from_slice::<InsideRequest<'_>>(line) else { return invalid("request_syntax") };
         if request.v != VERSION {
             return invalid("request_version");
@@ -175,18 +197,42 @@ fn said(request: &InsideRequest<'_>) -> Result<Said, &'static str> {
         _ => return Err("verb_unknown"),
     };
     let text = |text: &Option<Cow<'_, str>>| text.as_deref().map(str::to_owned);
+    if request.error_class.as_deref().is_some_and(|class| !is_code(class)) {
+        return Err("error_class_syntax");
+    }
     let report = Report {
         error_class: text(&request.error_class),
         error: text(&request.error),
-        resource_id: text(&request.resource_id),
-        result: text(&request.result),
-        cost_micros: request.cost_micros,
-        tokens_in: request.tokens_in,
-        tokens_out: request.tokens_out,
+        resource_id: resource_id(request.resource_id.as_deref())?,
+        result: result(request.result.as_deref())?,
+        cost_micros: not_negative(request.cost_micros, "cost_range")?,
+        tokens_in: not_negative(request.tokens_in, "tokens_range")?,
+        tokens_out: not_negative(request.tokens_out, "tokens_range")?,
         model: text(&request.model),
         ..Report::default()
     };
     Ok(Said { ending, report })
+}
+
+/// A resource's id: one that were cut would name another resource.
+pub(super) fn resource_id(id: Option<&str>) -> Result<Option<String>, &'static str> {
+    match id {
+        Some(id) if id.len() > RESOURCE_ID_MAX_BYTES => Err("resource_id_too_long"),
+        id => Ok(id.map(str::to_owned)),
+    }
+}
+
+/// A result: JSON that fits. Cut it would be no JSON any more.
+pub(super) fn result(result: Option<&str>) -> Result<Option<String>, &'static str> {
+    match result {
+        Some(result) if result.len() > RESULT_MAX_BYTES => Err("result_too_long"),
+        Some(result) if serde_json::from_str::<&RawValue>(result).is_err() => Err("result_syntax"),
+        result => Ok(result.map(str::to_owned)),
+    }
+}
+
+pub(super) fn not_negative(number: Option<i64>, code: &'static str) -> Result<Option<i64>, &'static str> {
+    if number.is_some_and(i64::is_negative) { Err(code) } else { Ok(number) }
 }
 
 const fn answer(result: &'static str) -> InsideAnswer<'static> {

@@ -16,7 +16,7 @@ use crate::cli::Problem;
 
 /// How far stopping is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
-pub(super) enum Stopping {
+pub(crate) enum Stopping {
     #[default]
     No,
     /// Nothing new is begun, commands have their grace, what is not finished is given back.
@@ -27,7 +27,7 @@ pub(super) enum Stopping {
 
 impl Stopping {
     /// What a command is told.
-    pub(super) const fn of_child(self) -> Stop {
+    pub(crate) const fn of_child(self) -> Stop {
         match self {
             Self::No => Stop::Run,
             Self::InOrder => Stop::Terminate,
@@ -38,7 +38,7 @@ impl Stopping {
 
 /// Who asks the worker to stop, and who wants to know.
 #[derive(Debug)]
-pub(super) struct Stopper {
+pub(crate) struct Stopper {
     state: watch::Sender<Stopping>,
     interrupted: AtomicBool,
     /// Why it stops of itself, where it could not go on.
@@ -46,13 +46,13 @@ pub(super) struct Stopper {
 }
 
 impl Stopper {
-    pub(super) fn new() -> Arc<Self> {
+    pub(crate) fn new() -> Arc<Self> {
         let state = watch::Sender::new(Stopping::No);
         Arc::new(Self { state, interrupted: AtomicBool::new(false), because: OnceLock::new() })
     }
 
     /// Listens for signals from now on, on the runtime that it is called in.
-    pub(super) fn listen(self: &Arc<Self>) -> io::Result<()> {
+    pub(crate) fn listen(self: &Arc<Self>) -> io::Result<()> {
         let mut terminate = signal(SignalKind::terminate())?;
         let mut interrupt = signal(SignalKind::interrupt())?;
         // Who started it with `nohup` wants it to go on.
@@ -86,7 +86,7 @@ impl Stopper {
     }
 
     /// Stops in order because it cannot go on. The first reason is the one that is told.
-    pub(super) fn because(&self, problem: Problem) {
+    pub(crate) fn because(&self, problem: Problem) {
         // A second reason is the consequence of the first.
         let _ = self.because.set(problem);
         self.state.send_if_modified(|state| {
@@ -98,22 +98,22 @@ impl Stopper {
         });
     }
 
-    pub(super) fn state(&self) -> Stopping {
+    pub(crate) fn state(&self) -> Stopping {
         *self.state.borrow()
     }
 
     /// Waits until it is at least so far.
-    pub(super) async fn reaches(&self, stage: Stopping) {
+    pub(crate) async fn reaches(&self, stage: Stopping) {
         // The sender lives as long as this does, so that no error comes.
         let _ = self.state.subscribe().wait_for(|state| *state >= stage).await;
     }
 
-    pub(super) fn reason(&self) -> Option<Problem> {
+    pub(crate) fn reason(&self) -> Option<Problem> {
         self.because.get().cloned()
     }
 
     /// Whether a person interrupted it, or a second signal ended it.
-    pub(super) fn is_interrupted(&self) -> bool {
+    pub(crate) fn is_interrupted(&self) -> bool {
         self.interrupted.load(Ordering::SeqCst) || self.state() == Stopping::Now
     }
 }

@@ -1,8 +1,10 @@
 //! From how a command ended to what is said of its job.
 
+use std::collections::BTreeMap;
 use std::time::Duration;
 
 use cola_ia_core::clock::Timestamp;
+use cola_ia_core::effect::EffectName;
 use cola_ia_core::job::{Ending, RetryPolicy, Setback};
 use cola_ia_core::store::Report;
 use nix::sys::signal::Signal;
@@ -14,7 +16,7 @@ use super::result::{Fault, LeftResult};
 const LATER: i32 = 75;
 const PERMANENT: i32 = 65;
 /// "Again later" is later, whatever the settings say.
-const LATER_LEAST: Duration = Duration::from_secs(1);
+pub(super) const LATER_LEAST: Duration = Duration::from_secs(1);
 
 /// What a command said of its job while it ran, through its socket.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -23,10 +25,22 @@ pub(super) struct Said {
     pub(super) report: Report,
 }
 
+/// What the ledger answered a command while it ran, as far as its job's end depends on it.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(super) struct EffectsSeen {
+    /// The job is held: the ledger has ended the attempt.
+    pub(super) held: bool,
+    /// Effects that are to be begun again later, and when.
+    pub(super) waits: BTreeMap<EffectName, Timestamp>,
+    /// The resource that the last effect which is done has made.
+    pub(super) resource_id: Option<String>,
+}
+
 /// What is known when a command has ended.
 pub(super) struct Facts<'a> {
     pub(super) exit: Exit,
     pub(super) said: Option<Said>,
+    pub(super) effects: EffectsSeen,
     pub(super) left: LeftResult,
     pub(super) now: Timestamp,
     pub(super) policy: &'a RetryPolicy,
@@ -35,7 +49,7 @@ pub(super) struct Facts<'a> {
 /// What is told to the store. What the command said decides; else the exit code does, also where the worker asked it to end:
 /// 0, 65 and 75 are the command's own words. Where its time was over it is `timed_out` whatever its exit code is.
 pub(super) fn judge(facts: Facts<'_>) -> (Ending, Report) {
-    let Facts { exit, said, left: LeftResult { file, retry_after, fault }, now, policy } = facts;
+    let Facts { exit, said, effects, left: LeftResult { file, retry_after, fault }, now, policy } = facts;
     let error = file.error.clone().or_else(|| fault_text(fault.as_ref())).or_else(|| last_line(&exit.stderr));
     let mut report = Report {
         exit_code: exit.code,
@@ -51,8 +65,13 @@ pub(super) fn judge(facts: Facts<'_>) -> (Ending, Report) {
         stdout: exit.stdout,
         stderr: exit.stderr,
     };
+    if effects.held {
+        // The store knows; said again it answers what became of the job.
+        return (Ending::Released, report);
+    }
     if let Some(said) = said {
         merge(&mut report, said.report);
+        fill_in(&mut report, said.ending, effects.resource_id);
         if said.ending != Ending::Done {
             report.error_class = report.error_class.or(file.error_class);
             report.error = report.error.or(error);
@@ -64,11 +83,15 @@ pub(super) fn judge(facts: Facts<'_>) -> (Ending, Report) {
     let ending = match (exit.cause, exit.code) {
         (Cause::TimedOut, _) => failed(Setback::TimedOut),
         (_, Some(0)) => Ending::Done,
-        (_, Some(LATER)) => Ending::Later { not_before: retry_after.unwrap_or_else(|| now.after(first_wait)) },
+        (_, Some(LATER)) => {
+            let waits = effects.waits.into_values().max();
+            Ending::Later { not_before: retry_after.or(waits).unwrap_or_else(|| now.after(first_wait)) }
+        }
         (_, Some(PERMANENT)) => failed(Setback::Permanent),
         (Cause::Stopped, _) => Ending::Released,
         (Cause::Itself, _) => failed(Setback::Error),
     };
+    fill_in(&mut report, ending, effects.resource_id);
     match ending {
         Ending::Done => report.error = fault_text(fault.as_ref()),
         Ending::Released => {}
@@ -79,6 +102,13 @@ pub(super) fn judge(facts: Facts<'_>) -> (Ending, Report) {
         }
     }
     (ending, report)
+}
+
+/// A job that is done and names no resource has made what its last effect made.
+fn fill_in(report: &mut Report, ending: Ending, resource_id: Option<String>) {
+    if ending == Ending::Done {
+        report.resource_id = report.resource_id.take().or(resource_id);
+    }
 }
 
 fn merge(report: &mut Report, said: Report) {
@@ -136,7 +166,11 @@ mod tests {
     }
 
     fn judged(exit: Exit, said: Option<Said>, left: LeftResult) -> (Ending, Report) {
-        judge(Facts { exit, said, left, now: NOW, policy: &RetryPolicy::default() })
+        judged_with(exit, said, EffectsSeen::default(), left)
+    }
+
+    fn judged_with(exit: Exit, said: Option<Said>, effects: EffectsSeen, left: LeftResult) -> (Ending, Report) {
+        judge(Facts { exit, said, effects, left, now: NOW, policy: &RetryPolicy::default() })
     }
 
     const fn failed(setback: Setback) -> Ending {
@@ -207,6 +241,32 @@ mod tests {
         }
         let (ending, report) = judged(exit(Cause::Itself, Some(0), None), said(Ending::Released), file);
         assert_eq!((ending, report.error.as_deref()), (Ending::Released, Some("what went wrong")));
+    }
+
+    #[test]
+    fn what_the_ledger_answered_counts() {
+        let name = |name| EffectName::new(name).unwrap();
+        let at = |seconds| NOW.after(Duration::from_secs(seconds));
+        let seen = EffectsSeen {
+            waits: BTreeMap::from([(name("a"), at(70)), (name("b"), at(50))]),
+            resource_id: Some("post-9".to_owned()),
+            ..EffectsSeen::default()
+        };
+        let of = |code, seen: &EffectsSeen, left| {
+            judged_with(exit(Cause::Itself, Some(code), None), None, seen.clone(), left)
+        };
+        let (ending, report) = of(75, &seen, LeftResult::default());
+        assert_eq!((ending, report.resource_id), (Ending::Later { not_before: at(70) }, None));
+        let told = LeftResult { retry_after: Some(at(5)), ..LeftResult::default() };
+        assert_eq!(of(75, &seen, told).0, Ending::Later { not_before: at(5) }, "the command's own word counts");
+        assert_eq!(of(0, &seen, LeftResult::default()).1.resource_id.as_deref(), Some("post-9"));
+        let file = ResultFile { resource_id: Some("mine".to_owned()), ..ResultFile::default() };
+        let left = LeftResult { file, ..LeftResult::default() };
+        assert_eq!(of(0, &seen, left).1.resource_id.as_deref(), Some("mine"));
+        let held = EffectsSeen { held: true, ..seen };
+        for code in [0, 1, 9, 65, 75] {
+            assert_eq!(of(code, &held, LeftResult::default()).0, Ending::Released, "{code}");
+        }
     }
 
     #[test]

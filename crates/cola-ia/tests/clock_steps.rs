@@ -52,8 +52,8 @@ fn set(offset: &Path, seconds: i64) {
 }
 
 fn add(place: &Place, ids: impl Iterator<Item = String>) {
-    let lines: String = ids.map(|id| format!("{{\"id\":\"{id}\",\"texto\":\"text of {id}\"}}\n")).collect();
-    check_exit(&place.run_with(&["add", "-q", "-"], lines.as_bytes()), 0);
+    let lines: Vec<String> = ids.map(|id| format!("{{\"id\":\"{id}\",\"texto\":\"text of {id}\"}}\n")).collect();
+    check_exit(&place.run_with(&["add", "-q", "-"], lines.concat().as_bytes()), 0);
 }
 
 fn worker(place: &Place, script: &str) -> Child {

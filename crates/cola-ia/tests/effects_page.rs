@@ -174,7 +174,9 @@ fn run(block: &str, status: u16, body: &str, begun_at: &str) -> Ended {
     let more = ["GITHUB_TOKEN", "GITHUB_USER", "CHANNEL", "SLACK_TOKEN", "DEVTO_KEY", "CANONICAL"];
     let mut bash = place.tool("bash");
     bash.arg("-c").arg(format!("{WITH_AN_ANSWER}{block}")).envs(words.iter().chain(&more).map(|name| (name, name)));
-    bash.env("COLA_IA_EFFECT_KEY", KEY).env("COLA_IA_EFFECT_BEGUN_AT", begun_at).env("COLA_IA_RESULT", place.path("result.json"));
+    bash.env("COLA_IA_EFFECT_KEY", KEY)
+        .env("COLA_IA_EFFECT_BEGUN_AT", begun_at)
+        .env("COLA_IA_RESULT", place.path("result.json"));
     bash.env("STATUS", status.to_string()).env("BODY", body);
     let mut child = bash.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
     // A lookup does not read it.

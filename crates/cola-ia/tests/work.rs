@@ -453,6 +453,37 @@ fn a_job_that_kills_its_worker_does_not_keep_the_others_from_ending() {
     assert_eq!(good, 20, "{states:?}");
 }
 
+/// Short commands are claimed ahead of their places; what then waits behind a long one goes back to whoever has a place.
+#[test]
+fn a_long_command_does_not_keep_what_was_claimed_ahead_of_it() {
+    let place = place();
+    let short = (0..100).map(|n| format!("short-{n}"));
+    let after = (0..10).map(|n| format!("after-{n}"));
+    add(&place, short.chain(std::iter::once("long".to_owned())).chain(after));
+    let script = "test $COLA_IA_ID != long || until test -e go; do sleep 0.02; done";
+    let mut first = Worker::start(&place, "first", &["-j", "1"], script);
+    until("the long one", || (states(&place)["long"] == "running").then_some(()));
+    // In order: none was taken out of it by having been claimed early.
+    assert!(states(&place).iter().all(|(id, state)| !id.starts_with("short") || state == "done"));
+    let drained = work(&place, &[], script);
+    check_exit(&drained, 0);
+    until("the rest", || {
+        let states = states(&place);
+        let ended = states.iter().filter(|(id, state)| id.starts_with("after") && *state == "done").count();
+        (ended == 10).then_some(()).or_else(|| {
+            check_exit(&work(&place, &[], script), 0);
+            None
+        })
+    });
+    assert_eq!(states(&place)["long"], "running");
+    fs::write(place.path("go"), "").unwrap();
+    until("its end", || (states(&place)["long"] == "done").then_some(()));
+    signal(&first.child, Signal::SIGTERM);
+    first.child.wait().unwrap();
+    let crashed = states(&place).keys().filter(|id| outcomes(&place, id).contains(&"crashed".to_owned())).count();
+    assert_eq!(crashed, 0, "what went back costs nothing");
+}
+
 #[test]
 fn texts_of_any_size_and_shape_arrive_as_they_are() {
     let place = place().with("COLA_IA_MAX_TEXT_BYTES", "4MiB");

@@ -1,13 +1,13 @@
 //! Claiming jobs for free places, and waiting for them.
 
 use std::pin::Pin;
-use std::sync::Arc;
 use std::sync::atomic::Ordering;
+use std::sync::{Arc, PoisonError};
 use std::time::{Duration, Instant};
 
 use cola_ia_core::clock::{Clock as _, SystemClock, SystemEntropy, Timestamp};
 use cola_ia_core::job::{Ending, JobState, LeaseToken};
-use cola_ia_core::store::{Claim, ClaimRequest, End, Leased, OpId, Report};
+use cola_ia_core::store::{Claim, ClaimRequest, End, LEASES_MAX, Leased, OpId, Report};
 use tokio::sync::OwnedSemaphorePermit;
 
 use super::Worker;
@@ -26,6 +26,9 @@ const UNSAID_MAX: usize = 64;
 /// After a command could not be started, no other is begun for so long.
 const TROUBLE_WAIT: Duration = Duration::from_secs(1);
 
+/// A job that was claimed ahead is given back when it has waited so long for a place.
+const AHEAD_MAX: Duration = Duration::from_millis(200);
+
 /// How often a job that is to run alone looks whether it is.
 const LOOK_FOR_OTHERS: Duration = Duration::from_millis(5);
 
@@ -43,25 +46,18 @@ pub(crate) struct Left {
 /// Claims as many jobs as there are free places, again and again, until it is to stop or, with `--drain`, until nothing is
 /// due and nothing runs.
 pub(super) async fn claim_until_the_end(worker: &Arc<Worker>) -> Left {
-    let mut op = OpId::new(&SystemClock, &SystemEntropy);
     let mut backoff = Backoff::default();
-    let (mut found_nothing, mut repeated) = (false, false);
-    while let Some(places) = free_places(worker).await {
-        // Both before the claim, so that nothing that comes after it is missed. While there is work, nobody is going to wait,
-        // and the claim is to come right behind the end of the job whose place it fills.
+    let mut found_nothing = false;
+    while let Some(room) = room(worker).await {
+        // All before the claim, so that nothing that comes after it is missed; while there is work, nobody is going to wait.
         let is_idle = worker.live.load(Ordering::SeqCst) == 0;
+        let unheard = worker.unheard.lock().unwrap_or_else(PoisonError::into_inner).pop();
         let seen = if found_nothing { Some(worker.store.changes().await.unwrap_or_default()) } else { None };
-        let request = ClaimRequest {
-            worker: worker.name.clone(),
-            lease: worker.lease,
-            limit: places.num_permits() as u32,
-            source: worker.how.source.clone(),
-        };
-        match worker.store.claim(op, request).await {
+        let op = unheard.unwrap_or_else(new_op);
+        match worker.store.claim(op, request(worker, room)).await {
             // What a claim gave that was not heard has ended meanwhile; that says nothing of what is due now.
-            Ok(claim) if claim.leases.is_empty() && repeated => drop(places),
+            Ok(claim) if claim.leases.is_empty() && unheard.is_some() => {}
             Ok(claim) if claim.leases.is_empty() => {
-                drop(places);
                 worker.outage.is_over();
                 backoff = Backoff::default();
                 if worker.how.drain && is_idle {
@@ -76,11 +72,11 @@ pub(super) async fn claim_until_the_end(worker: &Arc<Worker>) -> Left {
                 found_nothing = false;
                 worker.outage.is_over();
                 backoff = Backoff::default();
-                begin(worker, claim, places).await;
+                begin(worker, claim).await;
             }
             // Perhaps it was committed all the same: the same call again gives the same leases.
             Err(error) if can_pass(&error) => {
-                drop(places);
+                worker.not_heard(op);
                 if worker.stopper.state() == Stopping::No {
                     worker.outage.failed(&error);
                 }
@@ -88,57 +84,81 @@ pub(super) async fn claim_until_the_end(worker: &Arc<Worker>) -> Left {
                     () = backoff.wait(&worker.stopper) => {}
                     () = worker.stopper.reaches(Stopping::InOrder) => {}
                 }
-                repeated = true;
-                continue;
             }
             Err(error) => worker.stopper.because(Problem::from_store(&error)),
         }
-        repeated = false;
-        op = OpId::new(&SystemClock, &SystemEntropy);
+    }
+    let unheard = std::mem::take(&mut *worker.unheard.lock().unwrap_or_else(PoisonError::into_inner));
+    for op in unheard {
+        give_back_unheard(worker, op).await;
     }
     Left::default()
 }
 
-/// Every place that is free, one at least; `None`: it is to stop.
-async fn free_places(worker: &Worker) -> Option<OwnedSemaphorePermit> {
+fn new_op() -> OpId {
+    OpId::new(&SystemClock, &SystemEntropy)
+}
+
+fn request(worker: &Worker, limit: u32) -> ClaimRequest {
+    ClaimRequest { worker: worker.name.clone(), lease: worker.lease, limit, source: worker.how.source.clone() }
+}
+
+/// Asks once more what a claim gave that was not heard, and gives it back: the worker stops. Where the store still does not
+/// answer, the leases run out.
+async fn give_back_unheard(worker: &Arc<Worker>, op: OpId) {
+    if let Ok(claim) = worker.store.claim(op, request(worker, 1)).await {
+        begin(worker, claim).await;
+    }
+}
+
+/// How many jobs to claim: for every place that is free, and as many ahead as will be begun very soon; `None`: it is to stop.
+async fn room(worker: &Worker) -> Option<u32> {
     let waited = async {
         if worker.in_trouble.load(Ordering::Relaxed) {
             tokio::time::sleep(TROUBLE_WAIT).await;
         }
-        while worker.live.load(Ordering::SeqCst) > worker.how.jobs as usize + UNSAID_MAX {
+        loop {
+            if let Some(room) = room_now(worker) {
+                return room;
+            }
             worker.ended.notified().await;
         }
-        // The semaphore is never closed.
-        let mut places = Arc::clone(&worker.places).acquire_owned().await.ok()?;
-        let more = worker.places.available_permits();
-        if more > 0
-            && let Ok(more) = Arc::clone(&worker.places).try_acquire_many_owned(more as u32)
-        {
-            places.merge(more);
-        }
-        Some(places)
     };
     tokio::select! {
         biased;
         () = worker.stopper.reaches(Stopping::InOrder) => None,
-        places = waited => places,
+        room = waited => Some(room),
     }
 }
 
-/// Gives each job a place and a task.
+fn room_now(worker: &Worker) -> Option<u32> {
+    let (taken, live) = (worker.taken.load(Ordering::SeqCst), worker.live.load(Ordering::SeqCst));
+    if worker.alone.load(Ordering::SeqCst) > 0 || live.saturating_sub(taken) > UNSAID_MAX {
+        return None;
+    }
+    let (places, ahead) = (worker.how.jobs as usize, worker.pace.ahead(worker.how.jobs));
+    // Several at once: a claim for each would cost what it is to save.
+    let is_wanted = taken < places || (ahead > 0 && taken - places <= ahead / 2);
+    is_wanted.then(|| (places + ahead - taken).min(LEASES_MAX) as u32)
+}
+
+/// Gives each job a task, which waits for a place.
 ///
 /// A job that has lost workers and will be failed if it loses one more runs alone: whoever is failed for that has done it by
 /// itself, and not a neighbour of it. The others of its kind in the same claim go back, so that it takes none of them along.
-async fn begin(worker: &Arc<Worker>, claim: Claim, mut places: OwnedSemaphorePermit) {
+async fn begin(worker: &Arc<Worker>, claim: Claim) {
     let is_last_chance = |leased: &Leased| leased.crashes > 0 && leased.crashes + 1 >= worker.policy.max_crashes;
     let (mut alone, together): (Vec<Leased>, Vec<Leased>) = claim.leases.into_iter().partition(is_last_chance);
     let mut back = if alone.is_empty() { Vec::new() } else { alone.split_off(1) };
     for leased in together {
-        match places.split(1) {
-            Some(place) if worker.stopper.state() == Stopping::No => {
-                spawn(worker, leased, std::future::ready(Some(place)));
-            }
-            _ => back.push(leased),
+        if worker.stopper.state() == Stopping::No {
+            let places = Arc::clone(&worker.places);
+            // One that is ahead of its place for too long is for whoever has one.
+            let turn =
+                Box::pin(async move { tokio::time::timeout(AHEAD_MAX, places.acquire_owned()).await.ok()?.ok() });
+            spawn(worker, leased, turn, None).await;
+        } else {
+            back.push(leased);
         }
     }
     if worker.stopper.state() != Stopping::No {
@@ -170,48 +190,115 @@ async fn begin(worker: &Arc<Worker>, claim: Claim, mut places: OwnedSemaphorePer
         // Every place there is: whoever asks next stands behind.
         let all = Arc::clone(&worker.places).acquire_many_owned(worker.how.jobs);
         let others = Arc::clone(worker);
-        let mut turn: Pin<Box<dyn Future<Output = _> + Send>> = Box::pin(async move {
+        let turn: Turn = Box::pin(async move {
             let places = all.await.ok();
-            // The ends of those before it too.
+            // The ends of those before it too, and those that were claimed ahead.
             while others.held.count() > 1 {
                 tokio::time::sleep(LOOK_FOR_OTHERS).await;
             }
             places
         });
-        // It stands in line from now on, before the next claim.
-        match started(&mut turn).await {
-            Some(place) => spawn(worker, leased, std::future::ready(place)),
-            None => spawn(worker, leased, turn),
-        }
+        spawn(worker, leased, turn, Some(Alone::new(worker))).await;
     }
-    drop(places);
 }
 
 fn hold(worker: &Worker, leased: &Leased) -> Grip {
     worker.held.take(leased.token, leased.job.event, id_on_a_line(&leased.job.id).into_owned())
 }
 
-fn spawn(
-    worker: &Arc<Worker>,
-    leased: Leased,
-    turn: impl Future<Output = Option<OwnedSemaphorePermit>> + Send + 'static,
-) {
-    worker.live.fetch_add(1, Ordering::SeqCst);
+/// What a job waits for before it is begun: a place, or places. `None`: it does not get one.
+type Turn = Pin<Box<dyn Future<Output = Option<OwnedSemaphorePermit>> + Send>>;
+
+/// Gives a job its task. It stands in line for its turn from now on, before whatever is claimed next.
+async fn spawn(worker: &Arc<Worker>, leased: Leased, mut turn: Turn, alone: Option<Alone>) {
+    let live = Live::new(worker);
+    let taken = Taken::new(worker);
+    let at_once = started(&mut turn).await;
     let worker = Arc::clone(worker);
     tokio::spawn(async move {
-        let live = Live(Arc::clone(&worker), leased.token);
+        let holding = Holding(Arc::clone(&worker), leased.token);
+        let turn = async {
+            let permit = match at_once {
+                Some(permit) => permit,
+                None => turn.await,
+            };
+            permit.map(|permit| Place { alone, _permit: permit, _taken: taken })
+        };
         work_on(worker, leased, turn).await;
-        drop(live);
+        drop((holding, live));
     });
 }
 
-/// Counts a task off, also where it panicked: nobody keeps its lease alive then.
-struct Live(Arc<Worker>, LeaseToken);
+/// Where a job's command may run.
+pub(super) struct Place {
+    alone: Option<Alone>,
+    _permit: OwnedSemaphorePermit,
+    _taken: Taken,
+}
+
+/// Counts a job that has a place or waits for one.
+struct Taken(Arc<Worker>);
+
+impl Taken {
+    fn new(worker: &Arc<Worker>) -> Self {
+        worker.taken.fetch_add(1, Ordering::SeqCst);
+        Self(Arc::clone(worker))
+    }
+}
+
+impl Drop for Taken {
+    fn drop(&mut self) {
+        self.0.taken.fetch_sub(1, Ordering::SeqCst);
+        self.0.ended.notify_one();
+    }
+}
+
+/// Counts a task, also where it panics.
+struct Live(Arc<Worker>);
+
+impl Live {
+    fn new(worker: &Arc<Worker>) -> Self {
+        worker.live.fetch_add(1, Ordering::SeqCst);
+        Self(Arc::clone(worker))
+    }
+}
 
 impl Drop for Live {
     fn drop(&mut self) {
-        self.0.held.let_go(self.1);
         self.0.live.fetch_sub(1, Ordering::SeqCst);
+        self.0.ended.notify_one();
+    }
+}
+
+/// Lets go of a lease, also where its task panicked: nobody keeps it alive then.
+struct Holding(Arc<Worker>, LeaseToken);
+
+impl Drop for Holding {
+    fn drop(&mut self) {
+        self.0.held.let_go(self.1);
+    }
+}
+
+impl Place {
+    /// Whether nothing else may be begun until the end of this job is on record.
+    pub(super) fn is_alone(&self) -> bool {
+        self.alone.is_some()
+    }
+}
+
+/// While there is one, nothing is claimed.
+struct Alone(Arc<Worker>);
+
+impl Alone {
+    fn new(worker: &Arc<Worker>) -> Self {
+        worker.alone.fetch_add(1, Ordering::SeqCst);
+        Self(Arc::clone(worker))
+    }
+}
+
+impl Drop for Alone {
+    fn drop(&mut self) {
+        self.0.alone.fetch_sub(1, Ordering::SeqCst);
         self.0.ended.notify_one();
     }
 }

@@ -12,10 +12,10 @@ use cola_ia_core::effect::{EffectName, JOB_EFFECT, effect_key};
 use cola_ia_core::event::{EventType, Fingerprint};
 use cola_ia_core::job::{Ending, LeaseToken, Setback};
 use cola_ia_core::store::{End, EndRefused, Ended, LeaseLost, Leased, Report, StoreError};
-use tokio::sync::OwnedSemaphorePermit;
 
 use super::Worker;
 use super::child::{self, Exit, NotStarted, Spec};
+use super::claiming::Place;
 use super::guarded::{self, Guarded, end_of, job_run};
 use super::held::Grip;
 use super::inside::{LEASE_VAR, SOCKET_VAR};
@@ -54,11 +54,7 @@ enum NotRun {
 
 /// Runs the command for a job, when it is its turn, and tells the store how it ended. Its place is free again when the command
 /// has ended.
-pub(super) async fn work_on(
-    worker: Arc<Worker>,
-    leased: Leased,
-    turn: impl Future<Output = Option<OwnedSemaphorePermit>>,
-) {
+pub(super) async fn work_on(worker: Arc<Worker>, leased: Leased, turn: impl Future<Output = Option<Place>>) {
     let token = leased.token;
     let grip = worker.held.take(token, leased.job.event, id_on_a_line(&leased.job.id).into_owned());
     // Stopping may have begun since the claim.
@@ -68,6 +64,16 @@ pub(super) async fn work_on(
         place = turn => place,
         () = worker.stopper.reaches(Stopping::InOrder) => None,
     };
+    if place.is_none() && worker.stopper.state() == Stopping::No {
+        // It was claimed ahead, and what runs takes longer than was thought: whoever has a place may have it.
+        worker.pace.is_slow();
+        if !grip.is_lost() {
+            let end = End { token, ending: Ending::Released, report: Report::default() };
+            record(&worker, end, None).await;
+        }
+        worker.held.let_go(token);
+        return;
+    }
     let begun = Instant::now();
     let ran = match place {
         Some(_) => run(&worker, &leased, &grip).await,
@@ -76,6 +82,7 @@ pub(super) async fn work_on(
     let took = begun.elapsed();
     match ran {
         Ok(ran) => {
+            worker.pace.heard(took);
             worker.can_start();
             warn(&worker, &leased, &ran);
             let now = SystemClock.now();
@@ -207,14 +214,7 @@ fn warn(worker: &Worker, leased: &Leased, ran: &Ran) {
 }
 
 /// Tells the store how the command ended, and people what the store says.
-async fn finish(
-    worker: &Worker,
-    leased: Leased,
-    ending: Ending,
-    report: Report,
-    took: Duration,
-    place: Option<OwnedSemaphorePermit>,
-) {
+async fn finish(worker: &Worker, leased: Leased, ending: Ending, report: Report, took: Duration, place: Option<Place>) {
     let end = End { token: leased.token, ending, report };
     let (answer, end) = record(worker, end, place).await;
     let Some(answer) = answer else { return };
@@ -228,7 +228,7 @@ async fn finish(
 }
 
 /// A job whose command was not run goes back; that costs no attempt.
-async fn give_back(worker: &Worker, leased: Leased, why: NotRun, place: Option<OwnedSemaphorePermit>) {
+async fn give_back(worker: &Worker, leased: Leased, why: NotRun, place: Option<Place>) {
     let wait = worker.policy.first_wait.max(NOT_STARTED_LEAST);
     let later = Ending::Later { not_before: SystemClock.now().after(wait) };
     let (ending, error) = match why {
@@ -264,11 +264,7 @@ async fn give_back(worker: &Worker, leased: Leased, why: NotRun, place: Option<O
 
 /// Records an end, however long that takes: it is kept until the store takes it, or says that the lease is lost. `None`: the
 /// store will never take it, or there is no time left to ask.
-pub(super) async fn record(
-    worker: &Worker,
-    end: End,
-    place: Option<OwnedSemaphorePermit>,
-) -> (Option<Result<Ended, LeaseLost>>, End) {
+pub(super) async fn record(worker: &Worker, end: End, place: Option<Place>) -> (Option<Result<Ended, LeaseLost>>, End) {
     let token: LeaseToken = end.token;
     let mut ends = Arc::new(vec![end]);
     let mut place = place;
@@ -282,8 +278,8 @@ pub(super) async fn record(
             drop(order);
             (call, first)
         };
-        // Whoever claims the place stands behind the end and shares its commit.
-        drop(place.take());
+        // Whoever waits for it goes on; a claim stands behind the end and may share its commit.
+        drop(place.take_if(|place| !place.is_alone()));
         let answers = match first {
             Some(answers) => answers,
             None => call.as_mut().await,

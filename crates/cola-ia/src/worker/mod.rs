@@ -22,6 +22,7 @@ mod job;
 mod job_effects;
 mod keeper;
 pub(crate) mod outage;
+mod pace;
 mod pump;
 pub(crate) mod result;
 mod socket;
@@ -38,7 +39,7 @@ use std::time::Duration;
 
 use cola_ia_core::filter::Filter;
 use cola_ia_core::job::{JobState, RetryPolicy};
-use cola_ia_core::store::{Store, StoreError};
+use cola_ia_core::store::{OpId, Store, StoreError};
 use cola_ia_store::sqlite::{Options, SqliteStore};
 use tokio::sync::{Notify, OnceCell, Semaphore};
 
@@ -53,6 +54,7 @@ use claiming::Left;
 use folder::Folder;
 use held::Held;
 use outage::{LockPatience, Outage};
+use pace::Pace;
 use standing::Standing;
 use stop::{Stopper, Stopping};
 use voice::{Speaker, Voice};
@@ -78,8 +80,15 @@ struct Worker {
     /// Held while a call is made that must not overtake another one.
     order: tokio::sync::Mutex<()>,
     places: Arc<Semaphore>,
-    /// Jobs whose tasks have not ended.
+    /// Tasks that have not ended: those of jobs, and claims that were handed on.
     live: AtomicUsize,
+    /// Jobs that run alone, or wait to.
+    alone: AtomicUsize,
+    /// Claims whose answers were lost: the same calls again give what they gave.
+    unheard: Mutex<Vec<OpId>>,
+    /// Jobs that have a place or wait for one.
+    taken: AtomicUsize,
+    pace: Pace,
     /// A task of a job has ended.
     ended: Notify,
     released: AtomicU64,
@@ -96,6 +105,10 @@ impl Worker {
     /// The store's namespace: fixed once there is an event, and whoever asks has one.
     async fn namespace(&self) -> Result<[u8; 16], StoreError> {
         self.namespace.get_or_try_init(|| self.store.namespace()).await.copied()
+    }
+
+    fn not_heard(&self, claim: OpId) {
+        self.unheard.lock().unwrap_or_else(PoisonError::into_inner).push(claim);
     }
 
     fn count_released(&self) {
@@ -182,6 +195,10 @@ pub fn run(session: &Session, options: &WorkOptions, settings: &Settings) -> Res
         order: tokio::sync::Mutex::default(),
         places: Arc::new(Semaphore::new(options.jobs as usize)),
         live: AtomicUsize::new(0),
+        alone: AtomicUsize::new(0),
+        unheard: Mutex::default(),
+        taken: AtomicUsize::new(0),
+        pace: Pace::default(),
         ended: Notify::new(),
         released: AtomicU64::new(0),
         trouble: Mutex::default(),

@@ -4,6 +4,7 @@
 //! - [`clock`]: time and randomness that tests decide.
 //! - [`harness`]: what a test needs of a kind of store, and one open store under test.
 //! - [`destination`]: a place where effects really happen, as unhelpful as those outside.
+//! - [`driver`]: workers that are stopped at every point, and what must hold after that.
 //! - [`events`]: short ways to write deliveries and refusals.
 //! - [`conformance`]: the cases, written once; [`runner`] runs them on any number of stores.
 //! - [`sequences`]: random sequences of calls, run on two stores and compared answer by answer.
@@ -13,6 +14,7 @@
 pub mod clock;
 pub mod conformance;
 pub mod destination;
+pub mod driver;
 pub mod events;
 pub mod harness;
 pub mod model;

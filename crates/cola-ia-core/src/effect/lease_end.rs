@@ -58,7 +58,7 @@ impl Ledger {
             return Err(EndRefused::LeaseLost);
         }
         self.recall(case, None);
-        if ending == Ending::Done && case.open().next().is_some() {
+        if ending == Ending::Done && self.has(Rule::CompleteSettled) && case.open().next().is_some() {
             return Err(EndRefused::Unresolved);
         }
         let moved = case.job.end(self.now, lease, ending, &self.retry, Draw::of(lease));

@@ -223,6 +223,9 @@ impl Ledger {
             }
             effect.alarms(Alarm::LateEvidence);
         }
+        if !self.has(Rule::EvidenceKept) {
+            effect.records.clear();
+        }
         for (evidence, number) in told {
             if is_new(effect, evidence, *number) {
                 let (charged, day) = self.charge(effect, evidence, *number, closes);

@@ -73,7 +73,7 @@ fn a_key_that_includes_the_attempt_is_found() {
 
 #[test]
 fn an_end_of_a_lease_that_leaves_intended_is_found() {
-    is_found("any_end", &without(Rule::AnyEnd), "lookup, given up in silence", "is intended by nobody");
+    is_found("any_end", &without(Rule::AnyEnd), "lookup, given up in silence", "have not ended");
 }
 
 #[test]

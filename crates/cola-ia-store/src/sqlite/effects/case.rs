@@ -1,7 +1,7 @@
 //! A job with its effects: read before a verb, written back after it.
 //!
 //! Effects are read by their keys, one after the other: a run has one or two, and asking SQLite once more costs less than a
-//! join. Of a job without effects nothing is read but that there are none. Only what is different is written.
+//! join. Of a job without effects nothing is read: its row says that there are none. Only what is different is written.
 
 use cola_ia_core::clock::Timestamp;
 use cola_ia_core::effect::{Case, Effect, EffectName, Ledger, Recorded, Try, effect_key};
@@ -28,7 +28,8 @@ pub(in super::super) enum Records<'a> {
 /// Reads cases.
 pub(in super::super) struct Cases<'c> {
     connection: &'c Connection,
-    of_run: CachedStatement<'c>,
+    /// Prepared for the first job that has effects.
+    of_run: Option<CachedStatement<'c>>,
 }
 
 /// A case, and what is needed to write back what becomes of it.
@@ -44,12 +45,8 @@ pub(in super::super) struct ReadCase<'c> {
 }
 
 impl<'c> Cases<'c> {
-    pub(in super::super) fn new(connection: &'c Connection) -> rusqlite::Result<Self> {
-        let of_run = connection.prepare_cached(&format!(
-            "SELECT {} FROM effects f WHERE f.event = ?1 AND f.run = ?2 ORDER BY f.name",
-            rows::COLUMNS
-        ))?;
-        Ok(Self { connection, of_run })
+    pub(in super::super) fn new(connection: &'c Connection) -> Self {
+        Self { connection, of_run: None }
     }
 
     /// The job with the effects of its run, sorted by name.
@@ -65,10 +62,20 @@ impl<'c> Cases<'c> {
         run: u32,
         records: Records<'_>,
     ) -> rusqlite::Result<ReadCase<'c>> {
+        if !row.has_effects {
+            return ReadCase::of(self.connection, row, Vec::new(), records);
+        }
+        let select = match &mut self.of_run {
+            Some(select) => select,
+            none => none.insert(self.connection.prepare_cached(&format!(
+                "SELECT {} FROM effects f WHERE f.event = ?1 AND f.run = ?2 ORDER BY f.name",
+                rows::COLUMNS
+            ))?),
+        };
         let mut found: Vec<(Kept, Effect)> =
-            self.of_run.query_map((row.event, row.job.run), rows::effect)?.collect::<rusqlite::Result<_>>()?;
+            select.query_map((row.event, row.job.run), rows::effect)?.collect::<rusqlite::Result<_>>()?;
         if run != row.job.run {
-            for other in self.of_run.query_map((row.event, run), rows::effect)? {
+            for other in select.query_map((row.event, run), rows::effect)? {
                 found.push(other?);
             }
         }
@@ -77,11 +84,14 @@ impl<'c> Cases<'c> {
 
     /// The job with the effects of all its runs.
     pub(in super::super) fn of_all_runs(&mut self, row: JobRow) -> rusqlite::Result<ReadCase<'c>> {
-        let found = self
-            .connection
-            .prepare_cached(&format!("SELECT {} FROM effects f WHERE f.event = ?1", rows::COLUMNS))?
-            .query_map([row.event], rows::effect)?
-            .collect::<rusqlite::Result<_>>()?;
+        let found = if row.has_effects {
+            self.connection
+                .prepare_cached(&format!("SELECT {} FROM effects f WHERE f.event = ?1", rows::COLUMNS))?
+                .query_map([row.event], rows::effect)?
+                .collect::<rusqlite::Result<_>>()?
+        } else {
+            Vec::new()
+        };
         ReadCase::of(self.connection, row, found, Records::Leave)
     }
 

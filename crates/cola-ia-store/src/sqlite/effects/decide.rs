@@ -43,7 +43,7 @@ fn settle(
         Decision::Found(found) => Decision::Found(found.iter().map(|one| told::kept(one, erased)).collect()),
         word @ (Decision::Absent | Decision::Abandon) => word.clone(),
     };
-    let mut cases = Cases::new(connection)?;
+    let mut cases = Cases::new(connection);
     let mut read = cases.of_run(job, Records::Of(&decision.name))?;
     let answer = cases.ledger(at, policy)?.settle(&mut read.case, &decision.name, decision.number, &word);
     let mut moves = Moves::new(scope, at)?;

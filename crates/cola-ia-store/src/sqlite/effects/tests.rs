@@ -177,7 +177,7 @@ fn what_the_ledger_decides_is_what_is_kept() {
     let read = || {
         let connection = desk.look();
         let row = JobRow::find(&connection, event).unwrap().unwrap();
-        let read = Cases::new(&connection).unwrap().of_run(row, Records::Bring).unwrap();
+        let read = Cases::new(&connection).of_run(row, Records::Bring).unwrap();
         read.case
     };
     let mut expected = Case::new(read().job, Vec::new());

@@ -4,7 +4,9 @@
 //! join. Of a job without effects nothing is read: its row says that there are none. Only what is different is written.
 
 use cola_ia_core::clock::Timestamp;
-use cola_ia_core::effect::{Case, Effect, EffectName, Ledger, Recorded, Try, effect_key};
+use cola_ia_core::effect::{
+    Alarm, Case, Effect, EffectName, Ledger, Micros, Reason, Recorded, Try, TryOutcome, effect_key,
+};
 use cola_ia_core::job::{LeaseToken, Outcome, RetryPolicy};
 use cola_ia_core::store::EffectView;
 use rusqlite::{CachedStatement, Connection, params};
@@ -300,16 +302,16 @@ fn insert(connection: &Connection, event: i64, key: &str, effect: &Effect, at: T
             effect.name.as_str(),
             key,
             effect.state.as_str(),
-            effect.reason.map(|reason| reason.as_str()),
+            effect.reason.map(Reason::as_str),
             policy.key_ttl.map(rows::kept_span),
             policy.lookup,
             rows::kept_span(policy.settle),
             policy.otherwise.as_str(),
-            policy.retry_below.map(|bound| bound.get()),
+            policy.retry_below.map(Micros::get),
             effect.begun_at.as_micros(),
             at.as_micros(),
             effect.look_first,
-            effect.alarm.map(|alarm| alarm.as_str()),
+            effect.alarm.map(Alarm::as_str),
         ])
 }
 
@@ -321,10 +323,10 @@ fn update(connection: &Connection, kept: &Kept, effect: &Effect) -> rusqlite::Re
         .execute(params![
             kept.row,
             effect.state.as_str(),
-            effect.reason.map(|reason| reason.as_str()),
+            effect.reason.map(Reason::as_str),
             kept.changed_at.as_micros(),
             effect.look_first,
-            effect.alarm.map(|alarm| alarm.as_str()),
+            effect.alarm.map(Alarm::as_str),
         ])?;
     Ok(())
 }
@@ -343,7 +345,7 @@ fn write_tries(
         }
         let begin_id = one.begin_id.map(|id| id.0);
         let (send_before, deadline) = (one.send_before.as_micros(), one.deadline.as_micros());
-        let outcome = one.outcome.map(|outcome| outcome.as_str());
+        let outcome = one.outcome.map(TryOutcome::as_str);
         let reserved = one.reserved.map(|held| held.amount.get());
         let day = one.reserved.map(|held| held.day.0);
         if known.is_some() {
@@ -374,7 +376,7 @@ fn write_tries(
                 deadline,
                 one.key_until.map(Timestamp::as_micros),
                 outcome,
-                one.expected.map(|most| most.get()),
+                one.expected.map(Micros::get),
                 reserved,
                 day,
             ])?;
@@ -418,7 +420,7 @@ fn write_records(
                 record.witness.as_str(),
                 evidence.resource_id,
                 evidence.result,
-                evidence.cost.map(|cost| cost.get()),
+                evidence.cost.map(Micros::get),
                 evidence.tokens_in,
                 evidence.tokens_out,
                 evidence.model,

@@ -318,7 +318,7 @@ fn effects(sight: &Sight<'_>, clock: &ManualClock) {
         };
         effects::begin::begin(&scope, &begin, &policy).unwrap().answer
     };
-    sight.connection.execute("INSERT INTO budgets SELECT source, 9 FROM sources", []).unwrap();
+    sight.connection.execute("INSERT OR IGNORE INTO budgets SELECT source, 9 FROM sources", []).unwrap();
     let job = Some(JobRun { source: source("default"), id: "a".to_owned(), run: 1 });
     let of = |number| EffectRef { lease: leased.token, name: name.clone(), number, job: job.clone() };
     let evidence = |id: &str| Evidence { resource_id: Some(id.to_owned()), ..Evidence::default() };

@@ -834,12 +834,16 @@ fault-type-count = expected a whole number, found a value of type { $value }
 fault-type-bytes = expected a size such as 65536 or "64KiB", found a value of type { $value }
 fault-type-duration = expected a length of time such as "60s", found a value of type { $value }
 fault-type-age = expected an age such as "90d", or "never", found a value of type { $value }
+fault-price = “{ $value }” is no price: a number from 0 to 1000000000 with at most six decimals
+fault-type-price = expected a price such as 2.5, found a value of type { $value }
+fault-type-prices = expected a table as [prices."MODEL"], found a value of type { $value }
 fault-type-string = expected text in quotation marks, found a value of type { $value }
 
 config-unreadable = the settings cannot be read from { $file }: { $cause }
 config-unreadable-hint = “cola-ia init” writes a commented one; --config and COLA_IA_CONFIG must name a file that exists
 config-syntax = { $place }: not valid TOML: { $cause }
 config-unknown-key = { $place }: there is no setting “{ $key }”
+config-price-hint = a price has input and output (for a million tokens) and request (for each request)
 config-unknown-key-hint = all settings: cola-ia config show
 config-read = read { $file }
 config-read-no-file = there is no { $file } here; the environment and the flags were read
@@ -852,6 +856,7 @@ warning-line-bound-hint = leave max_line_bytes out: it follows max_text_bytes
 config-file-head =
     Settings of cola-ia. Every line that starts with “# name =” shows a default; take the # away to change it.
     A flag wins over the environment, and the environment over this file. See what is in force with: cola-ia config show --origin
+config-file-prices = What models cost, in the store's currency: for a million tokens that go in and come out, and for each request. They are used where a result tells model and tokens and no cost. The name is the one that results tell, letter for letter.
 config-file-variable = In the environment: { $variable }.
 setting-db = The store's file. A relative path is relative to the folder of this file.
 setting-default-source = The source of events that name none.

@@ -848,12 +848,16 @@ fault-type-count = se esperaba un número entero y hay un valor de tipo { $value
 fault-type-bytes = se esperaba un tamaño como 65536 o "64KiB" y hay un valor de tipo { $value }
 fault-type-duration = se esperaba una duración como "60s" y hay un valor de tipo { $value }
 fault-type-age = se esperaba una edad como "90d", o "never", y hay un valor de tipo { $value }
+fault-price = «{ $value }» no es un precio: un número de 0 a 1000000000 con seis decimales como mucho
+fault-type-price = se esperaba un precio como 2.5 y hay un valor de tipo { $value }
+fault-type-prices = se esperaba una tabla como [prices."MODELO"] y hay un valor de tipo { $value }
 fault-type-string = se esperaba un texto entre comillas y hay un valor de tipo { $value }
 
 config-unreadable = no se pueden leer los ajustes de { $file }: { $cause }
 config-unreadable-hint = «cola-ia init» escribe uno comentado; --config y COLA_IA_CONFIG deben nombrar un archivo que exista
 config-syntax = { $place }: no es TOML válido: { $cause }
 config-unknown-key = { $place }: no existe el ajuste «{ $key }»
+config-price-hint = un precio tiene input y output (por millón de tokens) y request (por cada petición)
 config-unknown-key-hint = todos los ajustes: cola-ia config show
 config-read = se leyó { $file }
 config-read-no-file = aquí no hay { $file }; se leyeron el entorno y las opciones
@@ -866,6 +870,7 @@ warning-line-bound-hint = quita max_line_bytes: se adapta a max_text_bytes
 config-file-head =
     Ajustes de cola-ia. Cada línea que empieza con «# nombre =» muestra lo predeterminado; quítale el # para cambiarlo.
     Una opción gana al entorno, y el entorno a este archivo. Mira lo que está vigente con: cola-ia config show --origin
+config-file-prices = Lo que cuestan los modelos, en la moneda del almacén: por millón de tokens que entran y que salen, y por cada petición. Se usan cuando un resultado dice modelo y tokens y no dice el coste. El nombre es el que dan los resultados, letra por letra.
 config-file-variable = En el entorno: { $variable }.
 setting-db = El archivo del almacén. Una ruta relativa parte de la carpeta de este archivo.
 setting-default-source = El origen de los eventos que no nombran ninguno.

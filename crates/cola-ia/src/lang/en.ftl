@@ -1484,11 +1484,33 @@ doctor-effect_of_nothing = effects of a job that is not there (table { $table })
 doctor-effect_of_nothing-hint = the store was changed by another program or is damaged: keep a copy of it and bring back a backup with: cola-ia restore FILE
 doctor-try_of_nothing = tries of an effect that is not there (table { $table }): { $count }; the first is in row { $row }
 doctor-try_of_nothing-hint = the store was changed by another program or is damaged: keep a copy of it and bring back a backup with: cola-ia restore FILE
+doctor-record_of_nothing = records of an effect that is not there (table { $table }): { $count }; the first is in row { $row }
+doctor-record_of_nothing-hint = the store was changed by another program or is damaged: keep a copy of it and bring back a backup with: cola-ia restore FILE
+doctor-money_miscounted =
+    { $count ->
+        [one] the sums say another amount to be at risk than the open tries hold, on one day of a source
+       *[other] the sums say other amounts to be at risk than the open tries hold, on { $count } days of sources
+    }
+doctor-money_miscounted-hint = “cola-ia costs” is wrong there, and so is a budget while it is that day; another program changed the store
+doctor-money_uncounted = what open tries hold could not be added up to the end: too much was written meanwhile, and adding it up keeps the log from shrinking
+doctor-money_uncounted-hint = look at a backup instead: cola-ia doctor --db FILE
+doctor-double_effect =
+    { $count ->
+        [one] an effect has happened twice; last heard of at { $latest_at }
+       *[other] { $count } effects have happened twice; the last one was heard of at { $latest_at }
+    }
+doctor-double_effect-hint = something may have been paid or published twice: take one of each back at its destination; see them with: cola-ia effect list --alarm
+doctor-late_evidence =
+    { $count ->
+        [one] an effect has happened that had been recorded as failed or abandoned; heard of at { $latest_at }
+       *[other] { $count } effects have happened that had been recorded as failed or abandoned; the last one was heard of at { $latest_at }
+    }
+doctor-late_evidence-hint = somebody said that nothing had happened, and was wrong: what was done because of it may have to be taken back; see them with: cola-ia effect list --alarm
 doctor-backup = this is a backup, taken at { $taken_at }
 doctor-backup-hint = to use it: cola-ia restore FILE
-doctor-restored = the store was restored at { $restored_at }: what happened between is not in it
-doctor-restored_from = the store was restored at { $restored_at } from a backup taken at { $taken_at }: what happened between is not in it
-doctor-restored-hint = effects that are not recorded as done may have happened all the same; once that has been looked into: cola-ia restored --clear
+doctor-restored = the store was restored at { $restored_at }: what happened between is not in it; effects on record that may have happened again: { $effects }
+doctor-restored_from = the store was restored at { $restored_at } from a backup taken at { $taken_at }: what happened between is not in it; effects on record that may have happened again: { $effects }
+doctor-restored-hint = no effect that is not recorded as done is sent without a look or a person, on record or not; once a person has looked into it: cola-ia restored --clear
 doctor-copied = this file is a copy that was not made by cola-ia: if the original was in use then, the last events may be missing, and nothing in the file tells
 doctor-copied_before = this file was a copy not made by cola-ia when it was opened at { $noticed_at }: if the original was in use then, the last events may be missing, and nothing in the file tells
 doctor-copied-hint = if it took the place of a store that had gone on: cola-ia restored --at now; if it was moved while nobody used it, all is well: cola-ia restored --clear

@@ -1505,11 +1505,33 @@ doctor-effect_of_nothing = efectos de un trabajo que no está (tabla { $table })
 doctor-effect_of_nothing-hint = otro programa cambió el almacén, o está dañado: guarda una copia y recupera una copia de seguridad con: cola-ia restore ARCHIVO
 doctor-try_of_nothing = intentos de un efecto que no está (tabla { $table }): { $count }; el primero, en la fila { $row }
 doctor-try_of_nothing-hint = otro programa cambió el almacén, o está dañado: guarda una copia y recupera una copia de seguridad con: cola-ia restore ARCHIVO
+doctor-record_of_nothing = registros de un efecto que no está (tabla { $table }): { $count }; el primero, en la fila { $row }
+doctor-record_of_nothing-hint = otro programa cambió el almacén, o está dañado: guarda una copia y recupera una copia de seguridad con: cola-ia restore ARCHIVO
+doctor-money_miscounted =
+    { $count ->
+        [one] las sumas dan en riesgo otra cantidad que la que retienen los intentos abiertos, en un día de un origen
+       *[other] las sumas dan en riesgo otras cantidades que las que retienen los intentos abiertos, en { $count } días de orígenes
+    }
+doctor-money_miscounted-hint = «cola-ia costs» se equivoca ahí, y un presupuesto también mientras sea ese día; otro programa cambió el almacén
+doctor-money_uncounted = no se pudo sumar todo lo que retienen los intentos abiertos: mientras tanto se escribió demasiado, y sumarlo no deja que el registro de escritura se encoja
+doctor-money_uncounted-hint = mira en su lugar una copia de seguridad: cola-ia doctor --db ARCHIVO
+doctor-double_effect =
+    { $count ->
+        [one] un efecto ocurrió dos veces; se supo por última vez el { $latest_at }
+       *[other] { $count } efectos ocurrieron dos veces; el último se supo el { $latest_at }
+    }
+doctor-double_effect-hint = algo puede haberse pagado o publicado dos veces: deshaz uno de cada en su destino; míralos con: cola-ia effect list --alarm
+doctor-late_evidence =
+    { $count ->
+        [one] ocurrió un efecto que constaba como no hecho o abandonado; se supo el { $latest_at }
+       *[other] ocurrieron { $count } efectos que constaban como no hechos o abandonados; el último se supo el { $latest_at }
+    }
+doctor-late_evidence-hint = alguien dijo que no había pasado nada y se equivocó: puede que haya que deshacer lo que se hizo por eso; míralos con: cola-ia effect list --alarm
 doctor-backup = esto es una copia de seguridad, hecha el { $taken_at }
 doctor-backup-hint = para usarla: cola-ia restore ARCHIVO
-doctor-restored = el almacén se restauró el { $restored_at }: lo que pasó entremedias no está
-doctor-restored_from = el almacén se restauró el { $restored_at } desde una copia hecha el { $taken_at }: lo que pasó entremedias no está
-doctor-restored-hint = los efectos que no constan como hechos pueden haber ocurrido de todos modos; cuando lo hayas revisado: cola-ia restored --clear
+doctor-restored = el almacén se restauró el { $restored_at }: lo que pasó entremedias no está; efectos registrados que pueden haber ocurrido otra vez: { $effects }
+doctor-restored_from = el almacén se restauró el { $restored_at } desde una copia hecha el { $taken_at }: lo que pasó entremedias no está; efectos registrados que pueden haber ocurrido otra vez: { $effects }
+doctor-restored-hint = ningún efecto que no conste como hecho se envía sin mirar antes o sin una persona, esté registrado o no; cuando una persona lo haya revisado: cola-ia restored --clear
 doctor-copied = este archivo es una copia que no hizo cola-ia: si el original estaba en uso, pueden faltar los últimos eventos, y nada en el archivo lo dice
 doctor-copied_before = este archivo era una copia que no hizo cola-ia cuando se abrió el { $noticed_at }: si el original estaba en uso, pueden faltar los últimos eventos, y nada en el archivo lo dice
 doctor-copied-hint = si ocupó el lugar de un almacén que había seguido trabajando: cola-ia restored --at now; si se movió mientras nadie lo usaba, todo está bien: cola-ia restored --clear

@@ -164,10 +164,10 @@ mod tests {
         let shown = as_table(&english, &costs(vec![line("", unpaid), line("m\u{202e}1", paid)]), CostsBy::Model, false);
         assert_eq!(
             shown,
-            "MODEL        COSTS  SPENT  AT RISK  AVOIDED  TOKENS IN  TOKENS OUT\n\
-             -                0      —      0.5        —          3           0\n\
+            "MODEL       COSTS  SPENT  AT RISK  AVOIDED  TOKENS IN  TOKENS OUT\n\
+             -               0      —      0.5        —          3           0\n\
              \"m\\u202e1\"      3   1.25     0.01      0.5       1200         340\n\
-             TOTAL            3   1.25     0.01      0.5       1200         340\n"
+             TOTAL           3   1.25     0.01      0.5       1200         340\n"
         );
         let spanish =
             as_table(&Lang::only(Language::Spanish), &costs(vec![line("form", paid)]), CostsBy::Source, false);

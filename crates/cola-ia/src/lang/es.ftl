@@ -1610,11 +1610,11 @@ doctor-record_of_nothing = registros de un efecto que no está (tabla { $table }
 doctor-record_of_nothing-hint = otro programa cambió el almacén, o está dañado: guarda una copia y recupera una copia de seguridad con: cola-ia restore ARCHIVO
 doctor-money_miscounted =
     { $count ->
-        [one] las sumas dan en riesgo otra cantidad que la que retienen los intentos abiertos, en un día de un origen
-       *[other] las sumas dan en riesgo otras cantidades que las que retienen los intentos abiertos, en { $count } días de orígenes
+        [one] las sumas dan en riesgo otra cantidad que la que retienen los envíos abiertos, en un día de un origen
+       *[other] las sumas dan en riesgo otras cantidades que las que retienen los envíos abiertos, en { $count } días de orígenes
     }
 doctor-money_miscounted-hint = «cola-ia costs» se equivoca ahí, y un presupuesto también mientras sea ese día; otro programa cambió el almacén
-doctor-money_uncounted = no se pudo sumar todo lo que retienen los intentos abiertos: mientras tanto se escribió demasiado, y sumarlo no deja que el registro de escritura se encoja
+doctor-money_uncounted = no se pudo sumar todo lo que retienen los envíos abiertos: mientras tanto se escribió demasiado, y sumarlo no deja que el registro de escritura se encoja
 doctor-money_uncounted-hint = mira en su lugar una copia de seguridad: cola-ia doctor --db ARCHIVO
 doctor-double_effect =
     { $count ->
@@ -1630,9 +1630,9 @@ doctor-late_evidence =
 doctor-late_evidence-hint = alguien dijo que no había pasado nada y se equivocó: puede que haya que deshacer lo que se hizo por eso; míralos con: cola-ia effect list --alarm
 doctor-backup = esto es una copia de seguridad, hecha el { $taken_at }
 doctor-backup-hint = para usarla: cola-ia restore ARCHIVO
-doctor-restored = el almacén se restauró el { $restored_at }: lo que pasó entremedias no está; efectos registrados que pueden haber ocurrido otra vez: { $effects }
-doctor-restored_from = el almacén se restauró el { $restored_at } desde una copia hecha el { $taken_at }: lo que pasó entremedias no está; efectos registrados que pueden haber ocurrido otra vez: { $effects }
-doctor-restored-hint = ningún efecto que no conste como hecho se envía sin mirar antes o sin una persona, esté registrado o no; cuando una persona lo haya revisado: cola-ia restored --clear
+doctor-restored = el almacén se restauró el { $restored_at }: lo que pasó entremedias no está; efectos registrados que pueden haber ocurrido desde entonces: { $effects }
+doctor-restored_from = el almacén se restauró el { $restored_at } desde una copia hecha el { $taken_at }: lo que pasó entremedias no está; efectos registrados que pueden haber ocurrido desde entonces: { $effects }
+doctor-restored-hint = los efectos que no constan como hechos pueden haber ocurrido de todos modos, también los que no están registrados: hasta entonces el próximo intento mira antes, o decide una persona; cuando una persona lo haya revisado: cola-ia restored --clear
 doctor-copied = este archivo es una copia que no hizo cola-ia: si el original estaba en uso, pueden faltar los últimos eventos, y nada en el archivo lo dice
 doctor-copied_before = este archivo era una copia que no hizo cola-ia cuando se abrió el { $noticed_at }: si el original estaba en uso, pueden faltar los últimos eventos, y nada en el archivo lo dice
 doctor-copied-hint = si ocupó el lugar de un almacén que había seguido trabajando: cola-ia restored --at now; si se movió mientras nadie lo usaba, todo está bien: cola-ia restored --clear

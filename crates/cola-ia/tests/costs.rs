@@ -102,8 +102,9 @@ fn a_store_takes_the_first_currency_and_counts_no_other() {
     let told =
         work(&place, r#"[ $COLA_IA_ID = c ] || exit 0; printf '{"cost":9,"currency":"USD"}' > "$COLA_IA_RESULT""#);
     assert!(told.contains("c: a cost is told in USD and is not counted"), "{told}");
-    add(&place, "form", &["f"]);
-    let told = work(&place, &format!(r#"printf '{{"cost":9,"currency":"euros"}}' | {PROGRAM} complete --result -"#));
+    let new = self::place();
+    add(&new, "form", &["f"]);
+    let told = work(&new, &format!(r#"printf '{{"cost":9,"currency":"euros"}}' | {PROGRAM} complete --result -"#));
     assert!(told.contains("f: a cost is told in “euros”, which is no currency"), "{told}");
     let total = line(&place, "source", None);
     assert_eq!(

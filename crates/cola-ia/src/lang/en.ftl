@@ -207,8 +207,11 @@ about-costs-long =
     ([prices."MODEL"]). A — stands where no cost was reported.
 
     AVOIDED is an estimate: what results that were used again had cost, and for each repeated
-    delivery what an event of the line cost on average: replayed + spent / new × repeated. By model,
-    deliveries are not told apart, and only results that were used again count.
+    delivery what an event of the line cost on average:
+
+    replayed + spent / new × repeated
+
+    By model, deliveries are not told apart, and only results that were used again count.
 
     A cost belongs to the day in which its attempt ended, that of an effect to the day in which it
     was begun. Costs are kept by the day: a part of one is counted whole.

@@ -211,8 +211,10 @@ about-costs-long =
 
     EVITADO es una estimación: lo que habían costado los resultados que se usaron otra vez y, por
     cada entrega repetida, lo que costó de media un evento de la línea:
-    reutilizado + gastado / nuevos × repetidos. Por modelo no se distinguen las entregas, y solo
-    cuentan los resultados que se usaron otra vez.
+
+    reutilizado + gastado / nuevos × repetidos
+
+    Por modelo no se distinguen las entregas, y solo cuentan los resultados que se usaron otra vez.
 
     Un coste es del día en que acabó su intento; el de un efecto, del día en que se empezó. Los
     costes se guardan por días: de una parte de un día se cuenta el día entero.
@@ -225,19 +227,19 @@ examples-costs =
 exit-codes-costs =
     0    mostrado, o no hay nada
     1    no se pudo hacer
-    2    no se entiende la orden o un ajuste
+    2    no se entiende el comando o un ajuste
 
 about-budget = Limitar lo que se puede gastar en un día en los trabajos de un origen
 about-budget-long =
     Si un origen tiene presupuesto, un efecto solo empieza si lo más que puede costar cabe todavía en
     el día (UTC): lo gastado y lo reservado juntos nunca pasan del límite, por muchos trabajadores que
     empiecen a la vez. Un efecto sin coste máximo se rechaza entonces. Los costes de los intentos
-    también cuentan, pero nadie pregunta antes de hacerlos. Sin orden: los presupuestos, con las sumas
+    también cuentan, pero nadie pregunta antes de hacerlos. Sin comando: los presupuestos, con las sumas
     de hoy.
 
     Todas las cantidades de un almacén están en una moneda: la que se fija, o la primera que dice un
     resultado.
-usage-budget = cola-ia budget [OPCIONES] [ORDEN]
+usage-budget = cola-ia budget [OPCIONES] [COMANDO]
 examples-budget =
     cola-ia budget
     cola-ia budget set form 2.50
@@ -246,7 +248,7 @@ examples-budget =
 exit-codes-budget =
     0    hecho
     1    no se pudo hacer
-    2    no se entiende la orden o un ajuste; no se intentó nada
+    2    no se entiende el comando o un ajuste; no se intentó nada
 about-budget-list = Listar los presupuestos, con las sumas de hoy
 about-budget-list-long =
     Una línea por origen: el límite de un día, lo gastado hoy (UTC), lo reservado por efectos de
@@ -765,7 +767,7 @@ arg-type = Solo de estos tipos
 arg-since = Solo lo recibido desde entonces: una antigüedad como 15m, 24h o 7d, una fecha (UTC) o un instante RFC 3339
 arg-until = Solo lo recibido antes de entonces; una fecha incluye su día
 arg-filter = Lo mismo y más, con palabras clave=valor: "origen=web,formulario desde=24h"
-arg-by = Una línea por cada uno de estos [por omisión: origen]
+arg-by = Una línea por cada uno de estos [predeterminado: origen]
 arg-costs-since = Solo desde este día: una antigüedad como 7d, una fecha (UTC) o un instante RFC 3339
 arg-costs-until = Solo antes de entonces; una fecha incluye ese día
 arg-amount = Cuánto por día, como 2.50; seis decimales como mucho

@@ -70,7 +70,9 @@ fn list(session: &Session, json: bool, store: &dyn Store) -> Result<Exit, Proble
     let currency = of_store(store.currency())?;
     if json {
         let mut out = String::new();
-        budgets.iter().for_each(|view| push_json(&mut out, &BudgetLine::new(view, currency.as_deref())));
+        for view in &budgets {
+            push_json(&mut out, &BudgetLine::new(view, currency.as_deref()));
+        }
         return print(&out);
     }
     print(&as_table(&session.lang, &budgets, session.colour.stdout))?;
@@ -150,12 +152,11 @@ fn tell_currency(session: &Session, json: bool, currency: Option<&str>) -> Resul
 }
 
 /// In which currency the amounts are.
-fn tell_unit(session: &Session, currency: Option<&str>) {
-    match currency {
-        Some(currency) => session.note(&Message::new("costs-currency").with("currency", currency)),
-        None => {
-            session.note(&Message::new("costs-no-currency"));
-            session.hint(&Message::new("costs-no-currency-hint"));
-        }
+pub(super) fn tell_unit(session: &Session, currency: Option<&str>) {
+    if let Some(currency) = currency {
+        session.note(&Message::new("costs-currency").with("currency", currency));
+    } else {
+        session.note(&Message::new("costs-no-currency"));
+        session.hint(&Message::new("costs-no-currency-hint"));
     }
 }

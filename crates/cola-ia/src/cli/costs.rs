@@ -10,6 +10,7 @@ use cola_ia_wire::CostsLine;
 use pollster::block_on;
 
 use super::add::push_json;
+use super::budget::tell_unit;
 use super::{Exit, Problem, Session, print};
 use crate::lang::{Lang, Message};
 use crate::print::{Cell, Table, id_on_a_line};
@@ -111,13 +112,7 @@ fn explain(session: &Session, request: &CostsRequest, costs: &Costs) {
         let sources: Vec<&str> = request.sources.iter().map(Source::as_str).collect();
         session.note(&Message::new("costs-sources").with("sources", sources.join(", ")));
     }
-    match &costs.currency {
-        Some(currency) => session.note(&Message::new("costs-currency").with("currency", currency)),
-        None => {
-            session.note(&Message::new("costs-no-currency"));
-            session.hint(&Message::new("costs-no-currency-hint"));
-        }
-    }
+    tell_unit(session, costs.currency.as_deref());
 }
 
 #[cfg(test)]

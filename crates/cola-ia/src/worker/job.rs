@@ -16,6 +16,7 @@ use cola_ia_core::store::{End, EndRefused, Ended, LeaseLost, Leased, Report, Sto
 use super::Worker;
 use super::child::{self, Exit, NotStarted, Spec};
 use super::claiming::Place;
+use super::cost;
 use super::guarded::{self, Guarded, end_of, job_run};
 use super::held::Grip;
 use super::inside::{LEASE_VAR, SOCKET_VAR};
@@ -99,7 +100,12 @@ pub(super) async fn work_on(worker: Arc<Worker>, leased: Leased, turn: impl Futu
                     }
                     end_of(&outcome, facts, now, &worker.policy)
                 }
-                (None, Some(facts)) => judge(facts),
+                (None, Some(facts)) => {
+                    let currency = facts.currency();
+                    let (ending, mut report) = judge(facts);
+                    cost::settle(&worker, &leased.job.id, &mut report, currency).await;
+                    (ending, report)
+                }
                 (None, None) => (Ending::Released, Report::default()),
             };
             // A command that was stopped because its lease is lost has nothing to report; the store knows.

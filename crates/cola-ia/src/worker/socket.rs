@@ -211,7 +211,7 @@ fn said(request: &InsideRequest<'_>) -> Result<Said, &'static str> {
         model: text(&request.model),
         ..Report::default()
     };
-    Ok(Said { ending, report })
+    Ok(Said { ending, report, currency: text(&request.currency) })
 }
 
 /// A resource's id: one that were cut would name another resource.

@@ -5,7 +5,7 @@ use cola_ia_core::job::JobState;
 use cola_ia_core::store::{EffectFilter, RestoredMark};
 
 use super::check::{cases, ensure_eq};
-use super::desk::{Desk, FAILED, at, claim_one, hold, key, listed, lookup, made, retry};
+use super::desk::{Desk, FAILED, at, claim_one, hold, key, lookup, made, retry};
 use crate::events::event;
 use crate::harness::{Backend, Failure};
 
@@ -80,7 +80,7 @@ fn a_restored_store_shows_what_it_does_not_know_as_begun(backend: &dyn Backend) 
     ensure_eq!((lost.begun_at, lost.begin_id, lost.outcome), (at(50), None, None), "the try that may have been made");
     // As long as the one that is known of: sent within ten seconds, and twenty more.
     ensure_eq!((lost.send_before, lost.deadline), (at(60), at(80)), "how long it may take");
-    let list = listed(&desk.scratch, &EffectFilter::default(), 9)?;
+    let list = desk.scratch.all_effects(&EffectFilter::default(), 9)?;
     ensure_eq!(list.into_iter().map(|one| one.view).collect::<Vec<_>>(), [seen.clone()], "the list of effects");
     desk.claim_again()?;
     ensure_eq!(desk.leased.effects, [seen], "what a worker gets");

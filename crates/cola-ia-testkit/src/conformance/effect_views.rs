@@ -8,7 +8,7 @@ use cola_ia_core::job::Ending;
 use cola_ia_core::store::{EffectFilter, EffectListRequest, ErrorKind, ListRequest, Order, Report};
 
 use super::check::{cases, ensure_eq, refused};
-use super::desk::{Desk, FAILED, claim_one, hold, listed, made, retry};
+use super::desk::{Desk, FAILED, claim_one, hold, made, retry};
 use crate::events::{event, event_from, source};
 use crate::harness::{Backend, Failure, block_on};
 
@@ -87,7 +87,7 @@ fn five(backend: &dyn Backend) -> Result<Desk, Failure> {
 }
 
 fn names(desk: &Desk, filter: &EffectFilter, limit: u32) -> Result<Vec<String>, Failure> {
-    Ok(listed(&desk.scratch, filter, limit)?.iter().map(|one| one.view.effect.name.to_string()).collect())
+    Ok(desk.scratch.all_effects(filter, limit)?.iter().map(|one| one.view.effect.name.to_string()).collect())
 }
 
 fn effects_are_listed_newest_first_in_pages(backend: &dyn Backend) -> Result<(), Failure> {
@@ -95,7 +95,7 @@ fn effects_are_listed_newest_first_in_pages(backend: &dyn Backend) -> Result<(),
     for limit in [1, 2, 3, 5, 9] {
         ensure_eq!(names(&desk, &EffectFilter::default(), limit)?, ["d", "c", "pay", "a", "b"], "in pages of {limit}");
     }
-    let newest = listed(&desk.scratch, &EffectFilter::default(), 9)?.remove(0);
+    let newest = desk.scratch.all_effects(&EffectFilter::default(), 9)?.remove(0);
     let job = desk.scratch.find_one("x")?;
     ensure_eq!((newest.event, newest.source, newest.id.as_str()), (job.job.event, source("web"), "x"), "whose it is");
     ensure_eq!(newest.view, job.effects[0], "the effect, as its job's history shows it");
@@ -155,7 +155,7 @@ fn effects_are_found_by_their_resource(backend: &dyn Backend) -> Result<(), Fail
     ensure_eq!(names(&desk, &made_it("r1"), 9)?, ["d", "pay"], "the one that made it, and others of a job that has it");
     ensure_eq!(names(&desk, &made_it("the job's"), 1)?, ["c", "a", "b"], "those of the job that says it made it");
     ensure_eq!(names(&desk, &made_it("made by"), 9)?, [""; 0], "a part of it");
-    let ids: BTreeSet<_> = listed(&desk.scratch, &made_it("r1"), 9)?.into_iter().map(|one| one.id).collect();
+    let ids: BTreeSet<_> = desk.scratch.all_effects(&made_it("r1"), 9)?.into_iter().map(|one| one.id).collect();
     ensure_eq!(ids.into_iter().collect::<Vec<_>>(), ["x"], "whose they are");
     Ok(())
 }

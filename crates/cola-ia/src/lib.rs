@@ -6,6 +6,7 @@ pub mod config;
 pub mod import;
 pub mod intake;
 pub mod lang;
+pub mod money;
 pub mod print;
 pub mod result_file;
 pub mod store;

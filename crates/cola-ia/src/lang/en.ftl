@@ -834,12 +834,18 @@ fault-type-count = expected a whole number, found a value of type { $value }
 fault-type-bytes = expected a size such as 65536 or "64KiB", found a value of type { $value }
 fault-type-duration = expected a length of time such as "60s", found a value of type { $value }
 fault-type-age = expected an age such as "90d", or "never", found a value of type { $value }
+fault-price = “{ $value }” is no price: a number from 0 to 1000000000 with at most six decimals
+fault-type-price = expected a price such as 2.5, found a value of type { $value }
+fault-type-prices = expected a table as [prices."MODEL"], found a value of type { $value }
 fault-type-string = expected text in quotation marks, found a value of type { $value }
 
 config-unreadable = the settings cannot be read from { $file }: { $cause }
 config-unreadable-hint = “cola-ia init” writes a commented one; --config and COLA_IA_CONFIG must name a file that exists
 config-syntax = { $place }: not valid TOML: { $cause }
 config-unknown-key = { $place }: there is no setting “{ $key }”
+cost-no-currency = a cost is told in “{ $told }”, which is no currency (three letters, as EUR), and is not counted
+cost-other-currency = a cost is told in { $told } and is not counted: this store's amounts are in { $currency }
+config-price-hint = a price has input and output (for a million tokens) and request (for each request)
 config-unknown-key-hint = all settings: cola-ia config show
 config-read = read { $file }
 config-read-no-file = there is no { $file } here; the environment and the flags were read
@@ -852,6 +858,7 @@ warning-line-bound-hint = leave max_line_bytes out: it follows max_text_bytes
 config-file-head =
     Settings of cola-ia. Every line that starts with “# name =” shows a default; take the # away to change it.
     A flag wins over the environment, and the environment over this file. See what is in force with: cola-ia config show --origin
+config-file-prices = What models cost, in the store's currency: for a million tokens that go in and come out, and for each request. They are used where a result tells model and tokens and no cost. The name is the one that results tell, letter for letter.
 config-file-variable = In the environment: { $variable }.
 setting-db = The store's file. A relative path is relative to the folder of this file.
 setting-default-source = The source of events that name none.
@@ -1287,6 +1294,7 @@ work-failed-again = { $id }: attempt { $attempt } failed ({ $class }): { $said }
 work-failed-for-good = { $id }: attempt { $attempt } failed ({ $class }): { $said }; it is not tried again and waits for a person
 work-said = { $line }
 work-said-nothing = it wrote nothing to stderr
+work-cost = { $id }: { $fault }
 work-escaped = { $id }: a process of its command has left its group and lives on
 work-result-no-object = { $id }: COLA_IA_RESULT is no JSON object and is not used; its beginning is kept as the error
 work-result-too-long = { $id }: COLA_IA_RESULT is longer than 64 KiB and is not used
@@ -1476,11 +1484,33 @@ doctor-effect_of_nothing = effects of a job that is not there (table { $table })
 doctor-effect_of_nothing-hint = the store was changed by another program or is damaged: keep a copy of it and bring back a backup with: cola-ia restore FILE
 doctor-try_of_nothing = tries of an effect that is not there (table { $table }): { $count }; the first is in row { $row }
 doctor-try_of_nothing-hint = the store was changed by another program or is damaged: keep a copy of it and bring back a backup with: cola-ia restore FILE
+doctor-record_of_nothing = records of an effect that is not there (table { $table }): { $count }; the first is in row { $row }
+doctor-record_of_nothing-hint = the store was changed by another program or is damaged: keep a copy of it and bring back a backup with: cola-ia restore FILE
+doctor-money_miscounted =
+    { $count ->
+        [one] the sums say another amount to be at risk than the open tries hold, on one day of a source
+       *[other] the sums say other amounts to be at risk than the open tries hold, on { $count } days of sources
+    }
+doctor-money_miscounted-hint = “cola-ia costs” is wrong there, and so is a budget while it is that day; another program changed the store
+doctor-money_uncounted = what open tries hold could not be added up to the end: too much was written meanwhile, and adding it up keeps the log from shrinking
+doctor-money_uncounted-hint = look at a backup instead: cola-ia doctor --db FILE
+doctor-double_effect =
+    { $count ->
+        [one] an effect has happened twice; last heard of at { $latest_at }
+       *[other] { $count } effects have happened twice; the last one was heard of at { $latest_at }
+    }
+doctor-double_effect-hint = something may have been paid or published twice: take one of each back at its destination; see them with: cola-ia effect list --alarm
+doctor-late_evidence =
+    { $count ->
+        [one] an effect has happened that had been recorded as failed or abandoned; heard of at { $latest_at }
+       *[other] { $count } effects have happened that had been recorded as failed or abandoned; the last one was heard of at { $latest_at }
+    }
+doctor-late_evidence-hint = somebody said that nothing had happened, and was wrong: what was done because of it may have to be taken back; see them with: cola-ia effect list --alarm
 doctor-backup = this is a backup, taken at { $taken_at }
 doctor-backup-hint = to use it: cola-ia restore FILE
-doctor-restored = the store was restored at { $restored_at }: what happened between is not in it
-doctor-restored_from = the store was restored at { $restored_at } from a backup taken at { $taken_at }: what happened between is not in it
-doctor-restored-hint = effects that are not recorded as done may have happened all the same; once that has been looked into: cola-ia restored --clear
+doctor-restored = the store was restored at { $restored_at }: what happened between is not in it; effects on record that may have happened again: { $effects }
+doctor-restored_from = the store was restored at { $restored_at } from a backup taken at { $taken_at }: what happened between is not in it; effects on record that may have happened again: { $effects }
+doctor-restored-hint = no effect that is not recorded as done is sent without a look or a person, on record or not; once a person has looked into it: cola-ia restored --clear
 doctor-copied = this file is a copy that was not made by cola-ia: if the original was in use then, the last events may be missing, and nothing in the file tells
 doctor-copied_before = this file was a copy not made by cola-ia when it was opened at { $noticed_at }: if the original was in use then, the last events may be missing, and nothing in the file tells
 doctor-copied-hint = if it took the place of a store that had gone on: cola-ia restored --at now; if it was moved while nobody used it, all is well: cola-ia restored --clear

@@ -848,12 +848,18 @@ fault-type-count = se esperaba un número entero y hay un valor de tipo { $value
 fault-type-bytes = se esperaba un tamaño como 65536 o "64KiB" y hay un valor de tipo { $value }
 fault-type-duration = se esperaba una duración como "60s" y hay un valor de tipo { $value }
 fault-type-age = se esperaba una edad como "90d", o "never", y hay un valor de tipo { $value }
+fault-price = «{ $value }» no es un precio: un número de 0 a 1000000000 con seis decimales como mucho
+fault-type-price = se esperaba un precio como 2.5 y hay un valor de tipo { $value }
+fault-type-prices = se esperaba una tabla como [prices."MODELO"] y hay un valor de tipo { $value }
 fault-type-string = se esperaba un texto entre comillas y hay un valor de tipo { $value }
 
 config-unreadable = no se pueden leer los ajustes de { $file }: { $cause }
 config-unreadable-hint = «cola-ia init» escribe uno comentado; --config y COLA_IA_CONFIG deben nombrar un archivo que exista
 config-syntax = { $place }: no es TOML válido: { $cause }
 config-unknown-key = { $place }: no existe el ajuste «{ $key }»
+cost-no-currency = un coste viene en «{ $told }», que no es una moneda (tres letras, como EUR), y no se cuenta
+cost-other-currency = un coste viene en { $told } y no se cuenta: las cantidades de este almacén están en { $currency }
+config-price-hint = un precio tiene input y output (por millón de tokens) y request (por cada petición)
 config-unknown-key-hint = todos los ajustes: cola-ia config show
 config-read = se leyó { $file }
 config-read-no-file = aquí no hay { $file }; se leyeron el entorno y las opciones
@@ -866,6 +872,7 @@ warning-line-bound-hint = quita max_line_bytes: se adapta a max_text_bytes
 config-file-head =
     Ajustes de cola-ia. Cada línea que empieza con «# nombre =» muestra lo predeterminado; quítale el # para cambiarlo.
     Una opción gana al entorno, y el entorno a este archivo. Mira lo que está vigente con: cola-ia config show --origin
+config-file-prices = Lo que cuestan los modelos, en la moneda del almacén: por millón de tokens que entran y que salen, y por cada petición. Se usan cuando un resultado dice modelo y tokens y no dice el coste. El nombre es el que dan los resultados, letra por letra.
 config-file-variable = En el entorno: { $variable }.
 setting-db = El archivo del almacén. Una ruta relativa parte de la carpeta de este archivo.
 setting-default-source = El origen de los eventos que no nombran ninguno.
@@ -1301,6 +1308,7 @@ work-failed-again = { $id }: el intento { $attempt } falló ({ $class }): { $sai
 work-failed-for-good = { $id }: el intento { $attempt } falló ({ $class }): { $said }; no se repite y espera a una persona
 work-said = { $line }
 work-said-nothing = no escribió nada en stderr
+work-cost = { $id }: { $fault }
 work-escaped = { $id }: un proceso de su orden se ha salido de su grupo y sigue vivo
 work-result-no-object = { $id }: COLA_IA_RESULT no es un objeto JSON y no se usa; su comienzo se guarda como error
 work-result-too-long = { $id }: COLA_IA_RESULT pasa de 64 KiB y no se usa
@@ -1497,11 +1505,33 @@ doctor-effect_of_nothing = efectos de un trabajo que no está (tabla { $table })
 doctor-effect_of_nothing-hint = otro programa cambió el almacén, o está dañado: guarda una copia y recupera una copia de seguridad con: cola-ia restore ARCHIVO
 doctor-try_of_nothing = intentos de un efecto que no está (tabla { $table }): { $count }; el primero, en la fila { $row }
 doctor-try_of_nothing-hint = otro programa cambió el almacén, o está dañado: guarda una copia y recupera una copia de seguridad con: cola-ia restore ARCHIVO
+doctor-record_of_nothing = registros de un efecto que no está (tabla { $table }): { $count }; el primero, en la fila { $row }
+doctor-record_of_nothing-hint = otro programa cambió el almacén, o está dañado: guarda una copia y recupera una copia de seguridad con: cola-ia restore ARCHIVO
+doctor-money_miscounted =
+    { $count ->
+        [one] las sumas dan en riesgo otra cantidad que la que retienen los intentos abiertos, en un día de un origen
+       *[other] las sumas dan en riesgo otras cantidades que las que retienen los intentos abiertos, en { $count } días de orígenes
+    }
+doctor-money_miscounted-hint = «cola-ia costs» se equivoca ahí, y un presupuesto también mientras sea ese día; otro programa cambió el almacén
+doctor-money_uncounted = no se pudo sumar todo lo que retienen los intentos abiertos: mientras tanto se escribió demasiado, y sumarlo no deja que el registro de escritura se encoja
+doctor-money_uncounted-hint = mira en su lugar una copia de seguridad: cola-ia doctor --db ARCHIVO
+doctor-double_effect =
+    { $count ->
+        [one] un efecto ocurrió dos veces; se supo por última vez el { $latest_at }
+       *[other] { $count } efectos ocurrieron dos veces; el último se supo el { $latest_at }
+    }
+doctor-double_effect-hint = algo puede haberse pagado o publicado dos veces: deshaz uno de cada en su destino; míralos con: cola-ia effect list --alarm
+doctor-late_evidence =
+    { $count ->
+        [one] ocurrió un efecto que constaba como no hecho o abandonado; se supo el { $latest_at }
+       *[other] ocurrieron { $count } efectos que constaban como no hechos o abandonados; el último se supo el { $latest_at }
+    }
+doctor-late_evidence-hint = alguien dijo que no había pasado nada y se equivocó: puede que haya que deshacer lo que se hizo por eso; míralos con: cola-ia effect list --alarm
 doctor-backup = esto es una copia de seguridad, hecha el { $taken_at }
 doctor-backup-hint = para usarla: cola-ia restore ARCHIVO
-doctor-restored = el almacén se restauró el { $restored_at }: lo que pasó entremedias no está
-doctor-restored_from = el almacén se restauró el { $restored_at } desde una copia hecha el { $taken_at }: lo que pasó entremedias no está
-doctor-restored-hint = los efectos que no constan como hechos pueden haber ocurrido de todos modos; cuando lo hayas revisado: cola-ia restored --clear
+doctor-restored = el almacén se restauró el { $restored_at }: lo que pasó entremedias no está; efectos registrados que pueden haber ocurrido otra vez: { $effects }
+doctor-restored_from = el almacén se restauró el { $restored_at } desde una copia hecha el { $taken_at }: lo que pasó entremedias no está; efectos registrados que pueden haber ocurrido otra vez: { $effects }
+doctor-restored-hint = ningún efecto que no conste como hecho se envía sin mirar antes o sin una persona, esté registrado o no; cuando una persona lo haya revisado: cola-ia restored --clear
 doctor-copied = este archivo es una copia que no hizo cola-ia: si el original estaba en uso, pueden faltar los últimos eventos, y nada en el archivo lo dice
 doctor-copied_before = este archivo era una copia que no hizo cola-ia cuando se abrió el { $noticed_at }: si el original estaba en uso, pueden faltar los últimos eventos, y nada en el archivo lo dice
 doctor-copied-hint = si ocupó el lugar de un almacén que había seguido trabajando: cola-ia restored --at now; si se movió mientras nadie lo usaba, todo está bien: cola-ia restored --clear

@@ -15,6 +15,7 @@ use tokio::sync::OwnedSemaphorePermit;
 
 use super::Worker;
 use super::child::{self, Exit, NotStarted, Spec};
+use super::cost;
 use super::held::Grip;
 use super::inside::{LEASE_VAR, SOCKET_VAR};
 use super::keeper::started;
@@ -80,7 +81,9 @@ pub(super) async fn work_on(
                 policy: &worker.policy,
             };
             let was_stopped = facts.exit.cause == child::Cause::Stopped;
-            let (ending, report) = judge(facts);
+            let currency = facts.currency();
+            let (ending, mut report) = judge(facts);
+            cost::settle(&worker, &leased.job.id, &mut report, currency).await;
             // A command that was stopped because its lease is lost has nothing to report; the store knows.
             if !(grip.is_lost() && was_stopped) {
                 finish(&worker, leased, ending, report, took, place).await;

@@ -186,7 +186,7 @@ fn said(request: &InsideRequest<'_>) -> Result<Said, &'static str> {
         model: text(&request.model),
         ..Report::default()
     };
-    Ok(Said { ending, report })
+    Ok(Said { ending, report, currency: text(&request.currency) })
 }
 
 const fn answer(result: &'static str) -> InsideAnswer<'static> {

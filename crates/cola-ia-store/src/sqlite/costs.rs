@@ -75,7 +75,8 @@ impl<'c> Lines<'c> {
     }
 
     fn money(&mut self, day: UtcDay, source: i64, model: &str, sums: MoneySums) -> rusqlite::Result<()> {
-        if self.takes(source) {
+        // Money that was reserved and released leaves a row of nothing.
+        if self.takes(source) && sums != MoneySums::default() {
             let name = self.name(day, source, model)?;
             for line in [self.lines.entry(name).or_default(), &mut self.total] {
                 add(line, sums);

@@ -127,6 +127,8 @@ fn effects_are_filtered_by_each_key(backend: &dyn Backend) -> Result<(), Failure
     let open = [EffectState::Unknown, EffectState::Done, EffectState::Held];
     ensure_eq!(names(&desk, &in_state(&open), 1)?, ["d", "pay"], "in one of three states");
     ensure_eq!(names(&desk, &alarmed, 2)?, [""; 0], "that carry an alarm");
+    let twice = [EffectState::Unknown, EffectState::Unknown];
+    ensure_eq!(names(&desk, &in_state(&twice), 1)?, ["d"], "in one state, named twice");
     let both = EffectFilter { states: vec![EffectState::Unknown], ..of(&["web"]) };
     ensure_eq!(names(&desk, &both, 2)?, ["d"], "by two keys");
     let mut second = desk.of_effect("pay", 1);

@@ -34,6 +34,7 @@ cases![
     a_done_of_a_lease_that_is_not_known_finds_its_job,
     evidence_over_failed_raises_an_alarm,
     a_second_resource_is_a_double_effect,
+    what_is_done_stays_done,
     done_closes_all_tries_of_one_key,
     every_report_said_twice_is_said_once,
     reports_of_what_is_not_there_change_nothing,
@@ -382,6 +383,20 @@ fn a_second_resource_is_a_double_effect(backend: &dyn Backend) -> Result<(), Fai
     let ids: Vec<_> = effect.records.iter().filter_map(|record| record.evidence.resource_id.as_deref()).collect();
     ensure_eq!((ids, effect.alarm), (vec!["r2", "r1"], Some(Alarm::DoubleEffect)), "resources and alarm");
     ensure_eq!(desk.begin(3)?, "done r2", "a further begin gets the first one");
+    Ok(())
+}
+
+fn what_is_done_stays_done(backend: &dyn Backend) -> Result<(), Failure> {
+    let mut desk = Desk::new(backend, lookup())?;
+    desk.begin(1)?;
+    desk.done(1, made("r1"))?;
+    let done = desk.effects()?;
+    desk.at(1_000);
+    ensure_eq!(desk.rejected(1)?, ReportAnswer::Recorded, "a failure of the same try");
+    ensure_eq!(desk.unknown(1)?, ReportAnswer::Recorded, "a doubt about it");
+    ensure_eq!(desk.absent(1)?, ReportAnswer::Void, "an absence");
+    desk.next_attempt(1_001)?;
+    ensure_eq!(desk.effects()?, done, "the effect after all that, and the end of the lease");
     Ok(())
 }
 

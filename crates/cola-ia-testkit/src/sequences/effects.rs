@@ -131,7 +131,7 @@ fn micros(amount: i64) -> Micros {
     Micros::new(amount).expect("an amount of the universe")
 }
 
-const POLICIES: usize = 6;
+pub(super) const POLICIES: usize = 6;
 
 /// What happened can be seen after five seconds; a key is known for twenty.
 fn policy(place: usize) -> Policy {
@@ -189,17 +189,19 @@ fn name() -> impl Strategy<Value = usize> {
     prop_oneof![4 => Just(0_usize), 1 => Just(1)]
 }
 
-fn a_policy() -> impl Strategy<Value = usize> {
-    // Few, or most further tries are refused because of another one.
-    prop_oneof![3 => Just(0_usize), 3 => Just(1), 2 => Just(2), 1 => 0..POLICIES]
-}
-
-pub(super) fn effect_step() -> impl Strategy<Value = Step> {
+/// Steps about effects, mostly under this policy: a further try under another one is refused.
+pub(super) fn effect_step(usual: usize) -> impl Strategy<Value = Step> {
     let lease = || prop_oneof![5 => 0_usize..2, 1 => any::<u8>().prop_map(usize::from)];
+    let policy = prop_oneof![12 => Just(usual), 1 => 0..POLICIES];
     let request = prop_oneof![3 => Just(None), 1 => (0_u8..2).prop_map(Some)];
     let expected = prop_oneof![1 => Just(None), 3 => (0_i64..9).prop_map(Some)];
-    let asked = (name(), 0_u8..24, a_policy(), request, expected)
-        .prop_map(|(name, id, policy, request, expected)| Asked { name, id, policy, request, expected });
+    let asked = (name(), 0_u8..24, policy, request, expected).prop_map(|(name, id, policy, request, expected)| Asked {
+        name,
+        id,
+        policy,
+        request,
+        expected,
+    });
     let word = prop_oneof![
         3 => made().prop_map(Word::Done),
         3 => any::<bool>().prop_map(Word::Failed),

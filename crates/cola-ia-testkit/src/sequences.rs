@@ -855,23 +855,9 @@ impl Side {
                 erased.map(|erased| Answer::Erased(erased.map(renamed)))
             }
             Step::Prune(texts, deliveries) => return self.prune(*texts, *deliveries),
-            Step::Resume(place) => {
-                let op = next_op(&mut self.other_calls);
-                block_on(self.scratch.store().resume(op, source(SOURCES[*place]))).map(Answer::Resumed)
-            }
-            Step::Settle(place, name, number, settled) => return Ok(self.settle(*place, *name, *number, settled)?),
-            Step::Effects { of, state, resource, alarmed, limit } => {
-                let filter = effects::filter(*of, *state, *resource, *alarmed);
-                return Ok(Answer::Effects(self.effects(&filter, *limit)?));
-            }
-            Step::Costs { by, of, since, until } => {
-                block_on(self.scratch.store().costs(effects::costs(*by, *of, *since, *until))).map(Answer::Costs)
-            }
-            Step::Budget(of, limit) => {
-                let limit = limit.and_then(Micros::new);
-                let op = next_op(&mut self.other_calls);
-                let set = block_on(self.scratch.store().set_budget(op, source(SOURCES[*of]), limit));
-                set.map(|()| Answer::Nothing)
+            Step::Resume(place) => self.resume(source(SOURCES[*place])),
+            Step::Settle(..) | Step::Effects { .. } | Step::Costs { .. } | Step::Budget(..) => {
+                return self.play_effects(step);
             }
             Step::Begin(..)
             | Step::Word(..)
@@ -891,6 +877,31 @@ impl Side {
             }
         };
         Ok(answer.unwrap_or_else(Answer::from))
+    }
+
+    fn resume(&mut self, paused: Source) -> Result<Answer, StoreError> {
+        let op = next_op(&mut self.other_calls);
+        block_on(self.scratch.store().resume(op, paused)).map(Answer::Resumed)
+    }
+
+    fn play_effects(&mut self, step: &Step) -> Result<Answer, Failure> {
+        Ok(match step {
+            Step::Settle(place, name, number, settled) => self.settle(*place, *name, *number, settled)?,
+            Step::Effects { of, state, resource, alarmed, limit } => {
+                let filter = effects::filter(*of, *state, *resource, *alarmed);
+                Answer::Effects(self.effects(&filter, *limit)?)
+            }
+            Step::Costs { by, of, since, until } => {
+                Answer::Costs(block_on(self.scratch.store().costs(effects::costs(*by, *of, *since, *until)))?)
+            }
+            Step::Budget(of, limit) => {
+                let limit = limit.and_then(Micros::new);
+                let op = next_op(&mut self.other_calls);
+                block_on(self.scratch.store().set_budget(op, source(SOURCES[*of]), limit))?;
+                Answer::Nothing
+            }
+            _ => return Err("this is no step about effects".into()),
+        })
     }
 
     fn prune(&mut self, texts: Option<u64>, deliveries: Option<u64>) -> Result<Answer, Failure> {
@@ -1225,7 +1236,7 @@ fn renamed_id(id: String) -> String {
 fn rename_key(view: &mut EffectView, namespace: &[u8; 16], source: &Source, id: &str) {
     let own = effect_key(namespace, source, id, view.effect.run, view.effect.name.as_str());
     if view.key == own || id.len() == 64 {
-        view.key = "the store's own".to_owned();
+        view.key = String::from("the store's own");
     }
 }
 
@@ -1248,14 +1259,14 @@ mod tests {
 
     #[test]
     fn the_model_agrees_with_itself_and_sequences_try_everything() {
-        let tally = compare(&ModelBackend, &ModelBackend, Plan { seed: 1, cases: 600 }).unwrap();
+        let tally = compare(&ModelBackend, &ModelBackend, Plan { seed: 1, cases: 900 }).unwrap();
         let receipts: u64 = tally.verdicts.iter().sum();
         for (verdict, count) in Verdict::ALL.iter().zip(tally.verdicts) {
             assert!(count * 20 > receipts, "{verdict:?} is rare: {tally:?}");
         }
         assert!(tally.repeats > 100 && tally.reopens > 100, "{tally:?}");
         assert!(tally.decisions.iter().all(|count| *count > 10) && tally.erased > 20, "{tally:?}");
-        assert!(tally.pruned[0] > 2 && tally.pruned[1] > 15, "{tally:?}");
+        assert!(tally.pruned[0] > 2 && tally.pruned[1] > 5, "{tally:?}");
         assert!(tally.leases.iter().all(|count| *count > 15), "{tally:?}");
         assert!(tally.begun.iter().all(|count| *count > 3), "{tally:?}");
         assert!(tally.told.iter().all(|count| *count > 15) && tally.settled > 5, "{tally:?}");

@@ -45,8 +45,8 @@ fn the_first_begin_is_go_and_is_on_record(backend: &dyn Backend) -> Result<(), F
     let mut desk = Desk::new(backend, key(300))?;
     desk.at(5);
     (desk.expected, desk.request) = (Some(micros(7)), Some([3; 32]));
-    let begin = desk.asked("pay", 1);
-    let begun = desk.begun(begin.clone())?;
+    let asked = desk.asked("pay", 1);
+    let begun = desk.begun(asked.clone())?;
     let go = Go { number: 1, send_before: at(15), deadline: at(35), key_until: Some(at(305)) };
     ensure_eq!((begun.at, begun.answer), (at(5), BeginAnswer::Go(go)), "the answer");
     let view = desk.view()?;
@@ -55,14 +55,14 @@ fn the_first_begin_is_go_and_is_on_record(backend: &dyn Backend) -> Result<(), F
     ensure_eq!((effect.run, effect.state, effect.reason), (1, EffectState::Intended, None), "run and state");
     ensure_eq!((effect.policy, effect.begun_at, effect.alarm), (key(300), at(5), None), "policy and time");
     let [one] = &effect.tries[..] else { return Err(format!("one begin has {} tries", effect.tries.len()).into()) };
-    ensure_eq!((one.begin_id, one.lease), (Some(begin.begin_id), Some(begin.lease)), "who began it");
-    ensure_eq!((one.request, one.expected), (begin.request, begin.expected), "what it sends and may cost");
+    ensure_eq!((one.begin_id, one.lease), (Some(asked.begin_id), Some(asked.lease)), "who began it");
+    ensure_eq!((one.request, one.expected), (asked.request, asked.expected), "what it sends and may cost");
     ensure_eq!(
         (one.begun_at, one.send_before, one.deadline, one.key_until),
         (at(5), at(15), at(35), Some(at(305))),
         ""
     );
-    ensure_eq!((one.outcome, one.reserved.map(|held| held.amount)), (None, begin.expected), "its outcome and money");
+    ensure_eq!((one.outcome, one.reserved.map(|held| held.amount)), (None, asked.expected), "its outcome and money");
     Ok(())
 }
 

@@ -265,6 +265,8 @@ mistakes! {
     CountsTheFirstUseToo,
     CountsNoDeliveries,
     ChangesCurrencies,
+    ErasesWhatIsOpen,
+    TakesAnyNumberOfTries,
     // Stores.
     ForgetsAtReopen,
     FailsToReopenEmpty,
@@ -1136,7 +1138,7 @@ impl Store for Wrong {
         let mut page = self.model.export(cursor, limit).await?;
         page.records.retain(|record| match self.mistake {
             Mistake::ExportsNoRefusals => record.kind() != Kind::Delivery || record.event().is_some(),
-            Mistake::ExportsNoEffects => !matches!(record.kind(), Kind::Effect | Kind::EffectTry),
+            Mistake::ExportsNoEffects => !matches!(record.kind(), Kind::Effect | Kind::EffectTry | Kind::EffectRecord),
             _ => true,
         });
         if self.mistake == Mistake::ExportsASourceOfNothing && page.records.is_empty() && cursor.is_none() {
@@ -1367,6 +1369,9 @@ impl Store for Wrong {
             _ => {}
         }
         let mut erased = self.model.erase(op, request).await?;
+        if let (Mistake::ErasesWhatIsOpen, Some(erased)) = (self.mistake, &erased) {
+            let _ = self.memory.set_job(erased.event, JobState::Cancelled, self.clock.now());
+        }
         if self.mistake == Mistake::ErasesNewlyEachTime {
             erased = erased.map(|erased| Erased { erased_at: self.clock.now(), ..erased });
         }

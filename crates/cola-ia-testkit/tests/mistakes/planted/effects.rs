@@ -27,18 +27,19 @@ impl Wrong {
             _ => {}
         }
         let lease = begin.lease;
-        let mut begun = self.model.effect_begin(begin, policy).await?;
-        match (self.mistake, &begun.answer) {
-            (Mistake::TakesAnotherPolicyForUsed, BeginAnswer::Refused(Refused::OtherPolicy)) => {
-                begun.answer = BeginAnswer::Used;
+        let mut told = self.model.effect_begin(begin, policy).await?;
+        match (self.mistake, &told.answer) {
+            (Mistake::TakesAnotherPolicyForUsed, BeginAnswer::Refused(Refused::OtherPolicy))
+            | (Mistake::TakesAnyNumberOfTries, BeginAnswer::Refused(Refused::TooMany)) => {
+                told.answer = BeginAnswer::Used;
             }
             (Mistake::DoubtsWhatIsDone, BeginAnswer::Done(_)) if self.model.restored_at().await?.is_some() => {
-                begun.answer = BeginAnswer::Held(Reason::Restored);
+                told.answer = BeginAnswer::Held(Reason::Restored);
             }
-            (Mistake::MakesKeysOfLeases, _) if !begun.key.is_empty() => begun.key = lease.to_string(),
+            (Mistake::MakesKeysOfLeases, _) if !told.key.is_empty() => told.key = lease.to_string(),
             _ => {}
         }
-        Ok(begun)
+        Ok(told)
     }
 
     pub(super) async fn spoilt_done(
@@ -245,8 +246,8 @@ impl Wrong {
 
     pub(super) async fn spoilt_budgets(&self) -> Result<Vec<BudgetView>, StoreError> {
         let mut budgets = self.model.budgets().await?;
-        if self.mistake == Mistake::ReleasesWhatIsOpen {
-            budgets.iter_mut().for_each(|budget| budget.reserved = 0);
+        for budget in budgets.iter_mut().filter(|_| self.mistake == Mistake::ReleasesWhatIsOpen) {
+            budget.reserved = 0;
         }
         Ok(budgets)
     }

@@ -11,14 +11,11 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use cola_ia_core::clock::{Clock as _, SystemClock, SystemEntropy, Timestamp};
-use cola_ia_core::effect::{Micros, UtcDay};
 use cola_ia_core::event::{EventType, Source};
 use cola_ia_core::filter::Filter;
 use cola_ia_core::intake::{EventNumber, RefusalCode};
 use cola_ia_core::job::{Ending, JobState, LeaseToken, RetryPolicy, Setback};
-use cola_ia_core::store::{
-    ClaimRequest, CostsBy, CostsRequest, End, OpId, Order, PageRequest, Report, Store as _, Texts,
-};
+use cola_ia_core::store::{ClaimRequest, End, OpId, Order, PageRequest, Report, Store as _, Texts};
 use cola_ia_core::verdict::Verdict;
 use cola_ia_testkit::clock::ManualClock;
 use cola_ia_testkit::events::{event, event_from, refusal, source};
@@ -29,8 +26,8 @@ use rusqlite::trace::{TraceEvent, TraceEventCodes};
 use super::reader::Sight;
 use super::writer::Scope;
 use super::{
-    Options, SqliteStore, attempts, budgets, claim, conflicts, costs, deliveries, end, find_events, jobs, order,
-    preview, recover, slots, sources, stats,
+    Options, SqliteStore, attempts, claim, conflicts, deliveries, end, find_events, jobs, order, preview, recover,
+    slots, sources, stats,
 };
 
 /// Tables that grow with what comes in or is done. `counter_deltas` is not one: it is emptied every 4,096 rows.
@@ -68,17 +65,27 @@ fn views(sight: &Sight<'_>) {
             conflicts::conflicts(sight, &filter, Some([i64::MAX, 1, 1]), 10, texts).unwrap();
         }
     }
-    for by in [CostsBy::Source, CostsBy::Model, CostsBy::Day] {
-        for day in [None, Some(UtcDay(20_000))] {
-            for sources in [vec![], vec![source("default"), source("form")]] {
-                costs::costs(sight, &CostsRequest { by, sources, since: day, until: day }).unwrap();
-            }
-        }
-    }
-    budgets::budgets(sight, UtcDay(20_000)).unwrap();
     find_events::find_events(sight, None, "a").unwrap();
     find_events::find_events(sight, Some(&source("form")), "a").unwrap();
     preview::preview(sight, &[event("a", "x"), event("not there", "x")]).unwrap();
+    money_views(sight);
+}
+
+/// Views of money.
+fn money_views(sight: &Sight<'_>) {
+    use cola_ia_core::effect::UtcDay;
+    use cola_ia_core::store::{CostsBy, CostsRequest};
+    let today = UtcDay(20_000);
+    for by in [CostsBy::Source, CostsBy::Model, CostsBy::Day] {
+        for day in [None, Some(today)] {
+            for sources in [vec![], vec![source("default"), source("form")]] {
+                super::costs::costs(sight, &CostsRequest { by, sources, since: day, until: day }).unwrap();
+            }
+        }
+    }
+    // A view of budgets asks for the sums of each.
+    sight.connection.execute("INSERT INTO budgets SELECT source, 5 FROM sources", []).unwrap();
+    assert!(!super::budgets::budgets(sight, today).unwrap().is_empty());
 }
 
 /// Each key alone, and with each of the others.
@@ -182,8 +189,6 @@ fn store_with_rows(folder: &std::path::Path) -> Connection {
         refusal(RefusalCode::IdBlank, 1),
     ];
     block_on(store.accept(OpId::new(&SystemClock, &SystemEntropy), Arc::new(batch))).unwrap();
-    let op = OpId::new(&SystemClock, &SystemEntropy);
-    block_on(store.set_budget(op, source("form"), Micros::new(5))).unwrap();
     drop(store);
     Connection::open(path).unwrap()
 }

@@ -1,5 +1,7 @@
 use std::fs;
 
+use cola_ia_core::effect::Micros;
+
 use super::*;
 use crate::cli::Exit;
 use crate::lang::{Lang, Language};
@@ -326,7 +328,7 @@ fn prices_are_exact_and_stand_in_a_table_a_model() {
     let text = "[prices.\"m-1 \\\"x\\\"\"]\ninput = 2.5\noutput = 10\n[prices.small]\nrequest = \"0.000001\"\n";
     let (folder, flags) = folder_with(text);
     let settings = load(&flags, &[]).unwrap();
-    let cost = |model, tokens| settings.prices.cost(model, Some(tokens), Some(tokens)).map(|cost| cost.get());
+    let cost = |model, tokens| settings.prices.cost(model, Some(tokens), Some(tokens)).map(Micros::get);
     assert_eq!(cost("m-1 \"x\"", 1_000_000), Some(12_500_000));
     assert_eq!((cost("small", 5), cost("Small", 5)), (Some(1), None));
     let shown: String = settings.price_lines.iter().map(|line| line.pasteable() + "\n").collect();

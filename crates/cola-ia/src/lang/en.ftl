@@ -32,7 +32,9 @@ value-filter = FILTER
 value-length = LENGTH
 value-worker = NAME
 value-lease = LEASE
+value-by = source|model|day
 value-cost = AMOUNT
+value-currency = CURRENCY
 value-code = CODE
 value-retry-after = SECONDS|DATE
 value-kind = KIND
@@ -196,6 +198,75 @@ examples-stats =
     cola-ia stats --since 15m --source form
     cola-ia stats --since 2026-01-30 --until 2026-01-30    that day
     cola-ia stats --since 1970-01-01 --json                everything
+about-costs = Show what was spent, what is at risk and what was avoided
+about-costs-long =
+    One line for each source, model or day (UTC): how many costs were counted, what was spent (by
+    attempts, failed ones too, and by effects), what is reserved by effects of which nobody knows
+    whether they happened, what was avoided, and tokens. A cost is what a worker tells with its
+    result, or is worked out of model and tokens by the prices in the configuration
+    ([prices."MODEL"]). A — stands where no cost was reported.
+
+    AVOIDED is an estimate: what results that were used again had cost, and for each repeated
+    delivery what an event of the line cost on average:
+
+    replayed + spent / new × repeated
+
+    By model, deliveries are not told apart, and only results that were used again count.
+
+    A cost belongs to the day in which its attempt ended, that of an effect to the day in which it
+    was begun. Costs are kept by the day: a part of one is counted whole.
+usage-costs = cola-ia costs [OPTIONS]
+examples-costs =
+    cola-ia costs                           by source, from the first day on
+    cola-ia costs --by model --since 30d
+    cola-ia costs --by day --source form --since 2026-01-01 --until 2026-01-31
+    cola-ia costs --json                    in millionths of the currency's unit
+exit-codes-costs =
+    0    shown, or there is nothing
+    1    it could not be done
+    2    the command or a setting is not understood
+
+about-budget = Limit what may be spent on a source's jobs in a day
+about-budget-long =
+    Where a source has a budget, an effect is begun only if what it may cost at most still fits into
+    the day (UTC): spent and reserved together never pass the limit, however many workers begin at
+    once. An effect without a largest cost is refused then. The costs of attempts count too, but
+    nobody asks before they are made. Without a command: the budgets, with today's sums.
+
+    All amounts of a store are in one currency: the one that is set, or the first that a result tells.
+usage-budget = cola-ia budget [OPTIONS] [COMMAND]
+examples-budget =
+    cola-ia budget
+    cola-ia budget set form 2.50
+    cola-ia budget remove form
+    cola-ia budget currency EUR
+exit-codes-budget =
+    0    done
+    1    it could not be done
+    2    the command or a setting is not understood; nothing was attempted
+about-budget-list = List the budgets, with today's sums
+about-budget-list-long =
+    One line a source: the limit of a day, what is spent of it today (UTC), what is reserved by
+    effects of unknown outcome, and what is left.
+usage-budget-list = cola-ia budget list [OPTIONS]
+about-budget-set = Set the budget of a source
+about-budget-set-long =
+    It holds from the next effect on; what is spent and reserved today counts. The source need not
+    have an event yet. 0 lets nothing begin that costs anything.
+usage-budget-set = cola-ia budget set [OPTIONS] SOURCE AMOUNT
+examples-budget-set =
+    cola-ia budget set form 2.50
+about-budget-remove = Take the budget of a source away
+about-budget-remove-long =
+    Nothing limits its effects from then on. What was spent stays counted.
+usage-budget-remove = cola-ia budget remove [OPTIONS] SOURCE
+about-budget-currency = Tell the currency of all amounts, or set it
+about-budget-currency-long =
+    Three letters, as EUR. Once it is said it stays: amounts are never converted, and a cost that is
+    told in another currency is not counted. Without CURRENCY, stdout gets the one that is set.
+usage-budget-currency = cola-ia budget currency [OPTIONS] [CURRENCY]
+examples-budget-currency =
+    cola-ia budget currency EUR
 about-deliveries = List every handing-over of an event, newest first
 about-deliveries-long =
     One line a delivery: number, verdict, when it was received (UTC), how long after it happened at
@@ -680,6 +751,11 @@ arg-type = Only of these types
 arg-since = Only what was received from then on: an age such as 15m, 24h or 7d, a date (UTC), or an RFC 3339 instant
 arg-until = Only what was received before then; a date is meant with the day itself
 arg-filter = The same and more as words key=value: "source=web,form since=24h"
+arg-by = One line for each of these [default: source]
+arg-costs-since = Only from this day on: an age such as 7d, a date (UTC), or an RFC 3339 instant
+arg-costs-until = Only before then; a date is meant with the day itself
+arg-amount = How much a day, such as 2.50; at most six decimals
+arg-currency = Three letters, as EUR; without them the one that is set is told
 arg-limit = At most so many, up to 1000 [default: 50]
 arg-after-place = The next page: the place that the page before named
 arg-verdict = Only with these verdicts: nuevo, repetido, conflicto, inválido (or new, duplicate, conflict, invalid)
@@ -791,6 +867,8 @@ usage-not-a-lease = “{ $value }” is no lease
 usage-too-many-leases = at most { $limit } leases at once
 usage-claim-text = --text is about one job and its line: it does not go with --limit or --json
 usage-claim-text-pipe = --text writes a file, and stdout has the lease; with --json the text is in the line
+usage-not-an-amount = “{ $value }” is no amount: a number from 0 to 1000000000 with at most six decimals
+usage-amount-hint = decimals stand behind a point: 2.50
 usage-not-a-cost = { $option } takes a decimal number such as 0.0123, not “{ $value }”
 usage-class-hint = a class is a code of at most 64 letters, digits, “_”, “-”, “.” and “:”, such as http_500
 usage-permanent-later = what will never succeed is not tried again: --permanent does not go with --retry-after
@@ -960,6 +1038,17 @@ column-detail = DETAIL
 column-first = FIRST
 column-last = LAST
 column-count = TIMES
+column-model = MODEL
+column-day = DAY
+column-costs = COSTS
+column-spent = SPENT
+column-at-risk = AT RISK
+column-avoided = AVOIDED
+column-tokens-in = TOKENS IN
+column-tokens-out = TOKENS OUT
+column-limit = LIMIT
+column-reserved = RESERVED
+column-left = LEFT
 column-decision = DECISION
 column-number = NO
 column-time = TIME
@@ -1133,6 +1222,18 @@ erase-entered-hint = a text of it entered under another id and is still there: e
 erase-log-kept = somebody is reading an older state of the store: until that ends, its log still has what was erased
 erase-log-kept-hint = run the same again later; it empties the log
 erase-copies-hint = copies and backups made before still have it
+costs-none = no cost was reported
+costs-none-hint = workers tell costs with their results: the field cost, or model, tokens_in and tokens_out and a price in the configuration
+costs-between = from { $since } to { $until }, whole days of UTC
+costs-sources = of these sources: { $sources }
+costs-currency = amounts in { $currency }
+costs-no-currency = nobody has said in which currency the amounts are
+costs-no-currency-hint = to say it: cola-ia budget currency EUR
+budget-none = no source has a budget
+budget-day = sums of { $day } (UTC)
+budget-set = budget of { $source }: { $amount } a day
+budget-removed = { $source } has no budget any more
+budget-had-none = { $source } had no budget
 stats-since = received since { $since }; jobs as they are now
 stats-between = received from { $since } until { $until }; jobs as they are now
 stats-ahead =
@@ -1508,9 +1609,9 @@ doctor-late_evidence =
 doctor-late_evidence-hint = somebody said that nothing had happened, and was wrong: what was done because of it may have to be taken back; see them with: cola-ia effect list --alarm
 doctor-backup = this is a backup, taken at { $taken_at }
 doctor-backup-hint = to use it: cola-ia restore FILE
-doctor-restored = the store was restored at { $restored_at }: what happened between is not in it; effects on record that may have happened again: { $effects }
-doctor-restored_from = the store was restored at { $restored_at } from a backup taken at { $taken_at }: what happened between is not in it; effects on record that may have happened again: { $effects }
-doctor-restored-hint = no effect that is not recorded as done is sent without a look or a person, on record or not; once a person has looked into it: cola-ia restored --clear
+doctor-restored = the store was restored at { $restored_at }: what happened between is not in it; effects on record that may have happened since: { $effects }
+doctor-restored_from = the store was restored at { $restored_at } from a backup taken at { $taken_at }: what happened between is not in it; effects on record that may have happened since: { $effects }
+doctor-restored-hint = effects that are not recorded as done may have happened all the same, those too that are not on record: until then the next attempt looks first, or a person decides; once a person has looked into it: cola-ia restored --clear
 doctor-copied = this file is a copy that was not made by cola-ia: if the original was in use then, the last events may be missing, and nothing in the file tells
 doctor-copied_before = this file was a copy not made by cola-ia when it was opened at { $noticed_at }: if the original was in use then, the last events may be missing, and nothing in the file tells
 doctor-copied-hint = if it took the place of a store that had gone on: cola-ia restored --at now; if it was moved while nobody used it, all is well: cola-ia restored --clear
@@ -1732,6 +1833,10 @@ store-content_gone = the text of conflict { $conflict } is no longer kept: it wa
 store-content_gone-hint = it can still be kept as a conflict, with --keep
 store-id_taken = the id { $id } of the source { $source } has another text; nothing entered
 store-id_taken-hint = choose an id that nobody uses; “cola-ia id” makes one
+store-currency_malformed = “{ $currency }” is no currency
+store-currency_malformed-hint = three capital letters as ISO 4217 has them, such as EUR or USD
+store-currency_other = this store's amounts are in { $currency }, and amounts are never converted
+store-currency_other-hint = what has another currency goes into a store of its own
 store-effects_open = an effect of an earlier run is still open, and a new run could repeat it; nothing was changed
 store-effects_open-hint = settle the effect first, or accept without --run
 store-resolve_too_many = at most { $limit } conflicts can be decided so at once

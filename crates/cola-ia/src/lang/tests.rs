@@ -18,6 +18,9 @@ const ALIKE: &[&str] = &[
     "column-id",
     "column-total",
     "doctor-unwell",
+    "examples-budget",
+    "examples-budget-currency",
+    "examples-budget-set",
     "examples-completions",
     "examples-resume",
     "examples-work",
@@ -31,6 +34,7 @@ const ALIKE: &[&str] = &[
     "value-stdin",
     "value-when",
     "work-cause",
+    "work-cost",
     "work-recovered-and",
     "work-said",
 ];
@@ -200,7 +204,18 @@ fn every_key_of_the_sources_is_in_the_catalogues() {
         .filter(|key| families.contains(key.split('-').next().unwrap()))
         .filter(|key| !known.contains_key(key))
         // The families of composed keys are named by their first words, and commands and options by theirs.
-        .filter(|key| !["exit-codes", "config-show", "config-check", "show-output"].contains(&key.as_str()))
+        .filter(|key| {
+            ![
+                "exit-codes",
+                "budget-currency",
+                "budget-list",
+                "budget-remove",
+                "config-show",
+                "config-check",
+                "show-output",
+            ]
+            .contains(&key.as_str())
+        })
         .collect();
     assert_eq!(missing_literals, Vec::<String>::new());
     let missing: Vec<String> =

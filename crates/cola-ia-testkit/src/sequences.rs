@@ -33,7 +33,7 @@ use proptest::test_runner::{Config, RngSeed, TestCaseError, TestError, TestRunne
 
 mod effects;
 
-pub use effects::{Asked, Made, Settled, Speaker, Word};
+pub use effects::{Asked, Made, NAMES, Settled, Speaker, Word};
 
 use crate::clock::ManualClock;
 use crate::events::{delivery, event_type, line, source};
@@ -161,9 +161,9 @@ pub enum Step {
     Resume(usize),
     /// `effect_begin` under a lease, by its place.
     Begin(usize, Asked),
-    /// A word on a try of a place in [`effects::NAMES`], by its number.
+    /// A word on a try of a place in [`NAMES`], by its number.
     Word(Speaker, usize, u32, Word),
-    /// `effect_decide` for the job of a delivery, by its place: of a place in [`effects::NAMES`], by a try's number; without one,
+    /// `effect_decide` for the job of a delivery, by its place: of a place in [`NAMES`], by a try's number; without one,
     /// by that of the newest.
     Settle(usize, usize, Option<u32>, Settled),
     /// `effect_list`, all pages.

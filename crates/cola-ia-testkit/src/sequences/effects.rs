@@ -13,7 +13,7 @@ use crate::clock::ManualClock;
 use crate::events::source;
 
 /// The effects of the universe.
-pub(super) const NAMES: [&str; 2] = ["pay", "post"];
+pub const NAMES: [&str; 2] = ["pay", "post"];
 
 /// A call of `effect_begin`.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -51,7 +51,7 @@ pub use ledger::Ledger;
 pub use money::{Budget, COST_MAX_MICROS, Micros, MoneyMove, Reservation, UtcDay};
 pub use name::{BeginId, EFFECT_NAME_MAX_BYTES, EffectName, RequestHash, parse_request_hash};
 pub use policy::{Otherwise, Policy, SETTLE_DEFAULT};
-pub use record::{Alarm, EFFECTS_MAX, Effect, Evidence, Recorded, TRIES_MAX, Try, TryOutcome, Witness};
+pub use record::{Alarm, EFFECTS_MAX, Effect, Evidence, RECORDS_MAX, Recorded, TRIES_MAX, Try, TryOutcome, Witness};
 pub use report::{ReportAnswer, TryRef};
 pub use rules::Rule;
 pub use settle::{Decision, SettleAnswer};

@@ -297,9 +297,13 @@ pub trait Store: Send + Sync {
 
     /// Erases an event, in steps; `None`: there is no such event. The first step takes its texts (that of each conflict and
     /// revision too), type, notes, outputs, results and resource ids; its id gives place to a hash by which the identity is
-    /// still known. A job that is not done is cancelled, with the reason `erased`. The other steps go through its deliveries
-    /// (types, places where they were read) and through the details of refusals that name the id. What is delivered under
-    /// the identity later is judged and counted as before, and nothing of its content is kept.
+    /// still known. A job that is not done is cancelled, with the reason `erased`. Where the outcome of an effect is open the
+    /// job is held, with the reason `cancelled`, until that is settled: what may have been paid or published, its key and its
+    /// money are still there for a person to see, and what is told of it then is recorded without texts.
+    ///
+    /// The other steps go through its deliveries (types, places where they were read) and through the details of refusals that
+    /// name the id. What is delivered under the identity later is judged and counted as before, and nothing of its content is
+    /// kept.
     ///
     /// Erasing an erased event goes through the same steps and finds nothing.
     ///

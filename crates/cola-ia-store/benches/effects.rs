@@ -119,8 +119,8 @@ fn pairs(path: &Path, count: usize, cost: Option<Micros>) -> f64 {
             send_within: Duration::from_mins(1),
             call_time: Duration::from_mins(1),
         };
-        let begun = block_on(store.effect_begin(begin, RetryPolicy::default())).unwrap();
-        let BeginAnswer::Go(go) = begun.answer else { panic!("{begun:?}") };
+        let told = block_on(store.effect_begin(begin, RetryPolicy::default())).unwrap();
+        let BeginAnswer::Go(go) = told.answer else { panic!("{told:?}") };
         let of = EffectRef { lease, name: name.clone(), number: go.number, job: None };
         let evidence = Evidence { resource_id: Some(format!("post-{index}")), cost, ..Evidence::default() };
         let told = block_on(store.effect_done(of, evidence, RetryPolicy::default())).unwrap();

@@ -11,6 +11,9 @@ pub const TRIES_MAX: usize = 1_000;
 /// Most effects of one run of a job: a further name is refused.
 pub const EFFECTS_MAX: usize = 1_000;
 
+/// Most things that one effect is recorded to have made: what is told beyond is not kept.
+pub const RECORDS_MAX: usize = 1_000;
+
 /// One named external action of a job's run.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Effect {

@@ -2,8 +2,8 @@
 
 use super::rules::Rule;
 use super::{
-    Alarm, Case, Effect, EffectName, EffectState, Evidence, Ledger, Micros, Reason, Recorded, Try, TryOutcome, UtcDay,
-    Witness,
+    Alarm, Case, EFFECTS_MAX, Effect, EffectName, EffectState, Evidence, Ledger, Micros, RECORDS_MAX, Reason, Recorded,
+    Try, TryOutcome, UtcDay, Witness,
 };
 use crate::clock::Timestamp;
 use crate::job::LeaseToken;
@@ -36,7 +36,8 @@ pub enum ReportAnswer {
     },
     /// It speaks of what is over. Begin again.
     Void,
-    /// There is no such effect, or no such try.
+    /// There is no such effect, or no such try; where evidence tells of one that this store has never heard of, its run has
+    /// [`EFFECTS_MAX`] already.
     Missing,
 }
 
@@ -49,7 +50,7 @@ impl Ledger {
     pub fn done(&self, case: &mut Case, one: &TryRef, evidence: &Evidence) -> ReportAnswer {
         let current = Self::holds(case, one.lease);
         self.recall(case, None);
-        let at = self.heard(case, one);
+        let Some(at) = self.heard(case, one) else { return ReportAnswer::Missing };
         let effect = &case.effects[at];
         let under_one_key = effect.has_one_key(Some(one.number));
         let closes = |index: usize| index + 1 == one.number as usize || under_one_key || !self.has(Rule::NamesTry);
@@ -63,7 +64,7 @@ impl Ledger {
     pub fn found(&self, case: &mut Case, ticket: &TryRef, evidence: &Evidence) -> ReportAnswer {
         let current = Self::holds(case, ticket.lease);
         self.recall(case, None);
-        let at = self.heard(case, ticket);
+        let Some(at) = self.heard(case, ticket) else { return ReportAnswer::Missing };
         let all: Vec<usize> = (0..case.effects[at].tries.len()).collect();
         self.record(case, at, &[(evidence.clone(), None)], Witness::Lookup, &all);
         if current { ReportAnswer::Recorded } else { ReportAnswer::LeaseLost }
@@ -173,12 +174,17 @@ impl Ledger {
         effect.becomes(EffectState::Intended, None);
     }
 
-    /// The effect that a report speaks of; one that this store does not know of enters by the report.
-    fn heard(&self, case: &mut Case, one: &TryRef) -> usize {
-        case.find(one.run, &one.name).unwrap_or_else(|| {
-            case.effects.push(self.unheard_of(one.run, &one.name));
-            case.effects.len() - 1
-        })
+    /// The effect that a report speaks of; one that this store does not know of enters by the report. `None`: there are
+    /// [`EFFECTS_MAX`] others.
+    fn heard(&self, case: &mut Case, one: &TryRef) -> Option<usize> {
+        if let Some(at) = case.find(one.run, &one.name) {
+            return Some(at);
+        }
+        if case.effects.iter().filter(|effect| effect.run == one.run).count() >= EFFECTS_MAX {
+            return None;
+        }
+        case.effects.push(self.unheard_of(one.run, &one.name));
+        Some(case.effects.len() - 1)
     }
 
     fn known(case: &Case, one: &TryRef) -> Option<(usize, usize)> {
@@ -224,7 +230,8 @@ impl Ledger {
             effect.alarms(Alarm::LateEvidence);
         }
         for (evidence, number) in told {
-            if is_new(effect, evidence, *number) {
+            // A worker that tells of ever new things is broken; that there are too many has been said.
+            if is_new(effect, evidence, *number) && effect.records.len() < RECORDS_MAX {
                 let (charged, day) = self.charge(effect, evidence, *number, closes);
                 let evidence = evidence.clone();
                 effect.records.push(Recorded { evidence, number: *number, at: self.now, witness, charged, day });

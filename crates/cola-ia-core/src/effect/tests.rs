@@ -576,6 +576,17 @@ fn there_are_at_most_so_many_tries_and_names() {
         desk.case.effects.push(Effect::new(1, name, hold(), START, EffectState::Failed));
     }
     assert_eq!(word(&desk.begin(1)), "TooMany");
+    let of = |run, name: &str| TryRef { lease: token(1), run, name: EffectName::new(name).unwrap(), number: 1 };
+    let made = |name: String| Evidence { resource_id: Some(name), cost: micros(1), ..Evidence::default() };
+    let ledger = desk.ledger();
+    let mut done = |one, id: usize| ledger.done(&mut desk.case, &one, &made(id.to_string()));
+    assert_eq!(done(of(1, "another"), 1), ReportAnswer::Missing);
+    assert_eq!(done(of(2, "another"), 1), ReportAnswer::Recorded, "another run has its own");
+    for id in 0..RECORDS_MAX + 5 {
+        assert_eq!(done(of(1, "7"), id), ReportAnswer::Recorded);
+    }
+    let effect = desk.case.effect(1, &EffectName::new("7").unwrap()).unwrap();
+    assert_eq!((effect.records.len(), effect.alarm), (RECORDS_MAX, Some(Alarm::DoubleEffect)));
 }
 
 /// What was reported, of which try; the answer, the effect's state then, and money reserved and spent in all.

@@ -25,7 +25,7 @@ pub struct Erased {
     pub event: EventNumber,
     /// When its texts, results and id went.
     pub erased_at: Timestamp,
-    /// Whether this call cancelled its job, which had not finished.
+    /// Whether this call cancelled its job, which had not finished. One with an effect of open outcome is not yet cancelled.
     pub cancelled: bool,
     /// With the last step: whether the store's own files hold no byte of it any more. `false`: somebody is reading an older
     /// state of the store, which keeps its log; erasing again later tells. Copies and backups are not the store's files.

@@ -74,7 +74,7 @@ fn claimed_before(connection: &Connection, op: OpId) -> rusqlite::Result<Option<
             })
         })?
         .collect::<rusqlite::Result<_>>()?;
-    let mut cases = Cases::new(connection)?;
+    let mut cases = Cases::new(connection);
     for leased in &mut leases {
         if let Some(row) = JobRow::find(connection, leased.job.event.0)? {
             leased.effects = cases.of_run(row, Records::Bring)?.into_views(connection)?;
@@ -157,7 +157,7 @@ fn lease(
         row::JOB_JOINS
     );
     let mut select = connection.prepare_cached(&sql)?;
-    let mut cases = Cases::new(connection)?;
+    let mut cases = Cases::new(connection);
     for event in due {
         let (from, mut summary, text) = select
             .query_row([event], |row| Ok((JobRow::of(row, columns + 1)?, row::job(row)?, text(row, columns)?)))?;

@@ -52,7 +52,7 @@ pub(super) fn end(
     let at = scope.clock.now();
     let ended = || -> rusqlite::Result<Vec<Result<Ended, EndRefused>>> {
         let mut find = Find::new(scope.connection)?;
-        let mut cases = Cases::new(scope.connection)?;
+        let mut cases = Cases::new(scope.connection);
         let mut moves = Moves::new(scope, at)?;
         let answers = ends
             .iter()

@@ -159,7 +159,7 @@ fn forget(scope: &Scope<'_>, event: i64, now: Timestamp, request: &EraseRequest)
 /// Cancels the job; whether it is so now. With the outcome of an effect open it is held until that is settled: what may have
 /// been paid or published, and its money, is still there for a person to see.
 fn cancel(scope: &Scope<'_>, row: JobRow, now: Timestamp) -> rusqlite::Result<bool> {
-    let mut cases = Cases::new(scope.connection)?;
+    let mut cases = Cases::new(scope.connection);
     let mut read = cases.of_run(row, Records::Leave)?;
     if cases.ledger_of(&read, now, &RetryPolicy::default())?.cancel(&mut read.case).is_err() {
         return Ok(false);

@@ -24,11 +24,13 @@ pub(super) struct JobRow {
     pub(super) job: Job,
     /// Leases of its run so far, counted or not: the newest attempt's number.
     pub(super) leases: u32,
+    /// Whether it has effects, of whatever run: most jobs have none, and need not be asked for them.
+    pub(super) has_effects: bool,
 }
 
 /// The columns of [`JobRow::of`], of `jobs j`.
 pub(super) const COLUMNS: &str = "j.event, j.state, j.run, j.attempts, j.crashes, j.due_at, j.lease, j.lease_until, j.reason, j.leases, \
-     j.source";
+     j.source, EXISTS (SELECT 1 FROM effects x WHERE x.event = j.event)";
 
 impl JobRow {
     /// From [`COLUMNS`], the first of which is at `first`.
@@ -45,7 +47,13 @@ impl JobRow {
         };
         let (run, attempts, crashes) = (row.get(first + 2)?, row.get(first + 3)?, row.get(first + 4)?);
         let job = Job { state, run, attempts, crashes, due_at, lease, reason };
-        Ok(Self { event: row.get(first)?, source: row.get(first + 10)?, job, leases: row.get(first + 9)? })
+        Ok(Self {
+            event: row.get(first)?,
+            source: row.get(first + 10)?,
+            job,
+            leases: row.get(first + 9)?,
+            has_effects: row.get(first + 11)?,
+        })
     }
 
     pub(super) fn find(connection: &Connection, event: i64) -> rusqlite::Result<Option<Self>> {
@@ -106,7 +114,7 @@ impl<'a> Moves<'a> {
         worker: Option<&str>,
         report: Option<&Report>,
     ) -> rusqlite::Result<()> {
-        let JobRow { event, source, job, leases } = to;
+        let JobRow { event, source, job, leases, .. } = to;
         self.job.execute(params![
             event,
             job.state.as_str(),

@@ -31,7 +31,7 @@ pub(super) fn order(
         return first.rest().chunks_exact(ANSWER).map(unpacked).collect::<rusqlite::Result<_>>().map_err(sqlite);
     }
     let follow_each = || -> rusqlite::Result<Vec<_>> {
-        let mut cases = Cases::new(scope.connection)?;
+        let mut cases = Cases::new(scope.connection);
         let mut moves = Moves::new(scope, at)?;
         let answers = jobs
             .iter()

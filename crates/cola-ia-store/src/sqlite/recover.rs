@@ -31,7 +31,7 @@ pub(super) fn recover(
         let more = expired.len() > limit;
         expired.truncate(limit);
         let mut jobs = Vec::with_capacity(expired.len());
-        let mut cases = Cases::new(scope.connection)?;
+        let mut cases = Cases::new(scope.connection);
         let mut moves = Moves::new(scope, at)?;
         for event in expired {
             let Some(row) = JobRow::find(scope.connection, event)? else { continue };

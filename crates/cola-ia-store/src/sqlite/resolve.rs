@@ -286,7 +286,7 @@ fn run_again(scope: &Scope<'_>, event: i64, at: Timestamp) -> Result<bool, Store
     let rerun = || -> rusqlite::Result<Result<bool, OrderDenied>> {
         let job = JobRow::find(scope.connection, event)?.filter(|row| row.job.state != JobState::Pending);
         let Some(row) = job else { return Ok(Ok(false)) };
-        let mut cases = Cases::new(scope.connection)?;
+        let mut cases = Cases::new(scope.connection);
         let mut read = cases.of_all_runs(row)?;
         if let Err(denied) = cases.ledger_of(&read, at, &RetryPolicy::default())?.rerun(&mut read.case) {
             return Ok(Err(denied));

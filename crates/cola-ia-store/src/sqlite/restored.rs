@@ -74,7 +74,7 @@ fn void_leases(connection: &Connection, at: Timestamp, fold_after: u32) -> rusql
         .query_map([], |row| row.get(0))?
         .collect::<rusqlite::Result<_>>()?;
     let ledger = Ledger::new(at, None, RetryPolicy::default());
-    let mut cases = Cases::new(connection)?;
+    let mut cases = Cases::new(connection);
     let mut moves = Moves::on(connection, fold_after, at)?;
     for event in &running {
         let Some(row) = JobRow::find(connection, *event)? else { continue };

@@ -27,7 +27,7 @@ fn begun(scope: &Scope<'_>, begin: &Begin, policy: &RetryPolicy) -> rusqlite::Re
     let Some(attempt) = Find::new(connection)?.attempt(begin.lease)? else { return Ok(lost()) };
     let (row, source) = (attempt.row, attempt.job.source);
     let begin = &Begin { policy: rows::kept_policy(&begin.policy), ..begin.clone() };
-    let mut cases = Cases::new(connection)?;
+    let mut cases = Cases::new(connection);
     let mut read = cases.of_run(attempt.job, Records::Of(&begin.name))?;
     let budget = sums::budget(connection, source, UtcDay::of(at))?;
     let answer = cases.ledger(at, policy)?.begin(&mut read.case, begin, budget.as_ref());

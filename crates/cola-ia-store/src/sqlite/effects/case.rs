@@ -1,10 +1,12 @@
 //! A job with its effects: read before a verb, written back after it.
 //!
 //! Effects are read by their keys, one after the other: a run has one or two, and asking SQLite once more costs less than a
-//! join. Of a job without effects nothing is read but that there are none. Only what is different is written.
+//! join. Of a job without effects nothing is read: its row says that there are none. Only what is different is written.
 
 use cola_ia_core::clock::Timestamp;
-use cola_ia_core::effect::{Case, Effect, EffectName, Ledger, Recorded, Try, effect_key};
+use cola_ia_core::effect::{
+    Alarm, Case, Effect, EffectName, Ledger, Micros, Reason, Recorded, Try, TryOutcome, effect_key,
+};
 use cola_ia_core::job::{LeaseToken, Outcome, RetryPolicy};
 use cola_ia_core::store::EffectView;
 use rusqlite::{CachedStatement, Connection, params};
@@ -28,7 +30,8 @@ pub(in super::super) enum Records<'a> {
 /// Reads cases.
 pub(in super::super) struct Cases<'c> {
     connection: &'c Connection,
-    of_run: CachedStatement<'c>,
+    /// Prepared for the first job that has effects.
+    of_run: Option<CachedStatement<'c>>,
 }
 
 /// A case, and what is needed to write back what becomes of it.
@@ -44,12 +47,8 @@ pub(in super::super) struct ReadCase<'c> {
 }
 
 impl<'c> Cases<'c> {
-    pub(in super::super) fn new(connection: &'c Connection) -> rusqlite::Result<Self> {
-        let of_run = connection.prepare_cached(&format!(
-            "SELECT {} FROM effects f WHERE f.event = ?1 AND f.run = ?2 ORDER BY f.name",
-            rows::COLUMNS
-        ))?;
-        Ok(Self { connection, of_run })
+    pub(in super::super) fn new(connection: &'c Connection) -> Self {
+        Self { connection, of_run: None }
     }
 
     /// The job with the effects of its run, sorted by name.
@@ -65,10 +64,20 @@ impl<'c> Cases<'c> {
         run: u32,
         records: Records<'_>,
     ) -> rusqlite::Result<ReadCase<'c>> {
+        if !row.has_effects {
+            return ReadCase::of(self.connection, row, Vec::new(), records);
+        }
+        let select = match &mut self.of_run {
+            Some(select) => select,
+            none => none.insert(self.connection.prepare_cached(&format!(
+                "SELECT {} FROM effects f WHERE f.event = ?1 AND f.run = ?2 ORDER BY f.name",
+                rows::COLUMNS
+            ))?),
+        };
         let mut found: Vec<(Kept, Effect)> =
-            self.of_run.query_map((row.event, row.job.run), rows::effect)?.collect::<rusqlite::Result<_>>()?;
+            select.query_map((row.event, row.job.run), rows::effect)?.collect::<rusqlite::Result<_>>()?;
         if run != row.job.run {
-            for other in self.of_run.query_map((row.event, run), rows::effect)? {
+            for other in select.query_map((row.event, run), rows::effect)? {
                 found.push(other?);
             }
         }
@@ -77,11 +86,14 @@ impl<'c> Cases<'c> {
 
     /// The job with the effects of all its runs.
     pub(in super::super) fn of_all_runs(&mut self, row: JobRow) -> rusqlite::Result<ReadCase<'c>> {
-        let found = self
-            .connection
-            .prepare_cached(&format!("SELECT {} FROM effects f WHERE f.event = ?1", rows::COLUMNS))?
-            .query_map([row.event], rows::effect)?
-            .collect::<rusqlite::Result<_>>()?;
+        let found = if row.has_effects {
+            self.connection
+                .prepare_cached(&format!("SELECT {} FROM effects f WHERE f.event = ?1", rows::COLUMNS))?
+                .query_map([row.event], rows::effect)?
+                .collect::<rusqlite::Result<_>>()?
+        } else {
+            Vec::new()
+        };
         ReadCase::of(self.connection, row, found, Records::Leave)
     }
 
@@ -290,16 +302,16 @@ fn insert(connection: &Connection, event: i64, key: &str, effect: &Effect, at: T
             effect.name.as_str(),
             key,
             effect.state.as_str(),
-            effect.reason.map(|reason| reason.as_str()),
+            effect.reason.map(Reason::as_str),
             policy.key_ttl.map(rows::kept_span),
             policy.lookup,
             rows::kept_span(policy.settle),
             policy.otherwise.as_str(),
-            policy.retry_below.map(|bound| bound.get()),
+            policy.retry_below.map(Micros::get),
             effect.begun_at.as_micros(),
             at.as_micros(),
             effect.look_first,
-            effect.alarm.map(|alarm| alarm.as_str()),
+            effect.alarm.map(Alarm::as_str),
         ])
 }
 
@@ -311,10 +323,10 @@ fn update(connection: &Connection, kept: &Kept, effect: &Effect) -> rusqlite::Re
         .execute(params![
             kept.row,
             effect.state.as_str(),
-            effect.reason.map(|reason| reason.as_str()),
+            effect.reason.map(Reason::as_str),
             kept.changed_at.as_micros(),
             effect.look_first,
-            effect.alarm.map(|alarm| alarm.as_str()),
+            effect.alarm.map(Alarm::as_str),
         ])?;
     Ok(())
 }
@@ -333,7 +345,7 @@ fn write_tries(
         }
         let begin_id = one.begin_id.map(|id| id.0);
         let (send_before, deadline) = (one.send_before.as_micros(), one.deadline.as_micros());
-        let outcome = one.outcome.map(|outcome| outcome.as_str());
+        let outcome = one.outcome.map(TryOutcome::as_str);
         let reserved = one.reserved.map(|held| held.amount.get());
         let day = one.reserved.map(|held| held.day.0);
         if known.is_some() {
@@ -364,7 +376,7 @@ fn write_tries(
                 deadline,
                 one.key_until.map(Timestamp::as_micros),
                 outcome,
-                one.expected.map(|most| most.get()),
+                one.expected.map(Micros::get),
                 reserved,
                 day,
             ])?;
@@ -408,7 +420,7 @@ fn write_records(
                 record.witness.as_str(),
                 evidence.resource_id,
                 evidence.result,
-                evidence.cost.map(|cost| cost.get()),
+                evidence.cost.map(Micros::get),
                 evidence.tokens_in,
                 evidence.tokens_out,
                 evidence.model,

@@ -1,7 +1,7 @@
 //! What a person says of an effect that is held.
 
 use cola_ia_core::clock::Timestamp;
-use cola_ia_core::effect::{Decision, Evidence, SettleAnswer};
+use cola_ia_core::effect::{Decision, Evidence, Micros, SettleAnswer};
 use cola_ia_core::job::{Outcome, RetryPolicy};
 use cola_ia_core::store::{EffectDecision, OpId, StoreError};
 
@@ -43,7 +43,7 @@ fn settle(
         Decision::Found(found) => Decision::Found(found.iter().map(|one| told::kept(one, erased)).collect()),
         word @ (Decision::Absent | Decision::Abandon) => word.clone(),
     };
-    let mut cases = Cases::new(connection)?;
+    let mut cases = Cases::new(connection);
     let mut read = cases.of_run(job, Records::Of(&decision.name))?;
     let answer = cases.ledger(at, policy)?.settle(&mut read.case, &decision.name, decision.number, &word);
     let mut moves = Moves::new(scope, at)?;
@@ -80,7 +80,7 @@ fn digest_of_evidence(evidence: &Evidence) -> i64 {
     digest(&[
         &text(&evidence.resource_id),
         &text(&evidence.result),
-        &number(evidence.cost.map(|cost| cost.get())),
+        &number(evidence.cost.map(Micros::get)),
         &number(evidence.tokens_in),
         &number(evidence.tokens_out),
         &text(&evidence.model),

@@ -177,7 +177,7 @@ fn what_the_ledger_decides_is_what_is_kept() {
     let read = || {
         let connection = desk.look();
         let row = JobRow::find(&connection, event).unwrap().unwrap();
-        let read = Cases::new(&connection).unwrap().of_run(row, Records::Bring).unwrap();
+        let read = Cases::new(&connection).of_run(row, Records::Bring).unwrap();
         read.case
     };
     let mut expected = Case::new(read().job, Vec::new());
@@ -333,8 +333,8 @@ fn no_number_of_workers_overshoots_a_budget() {
     assert_eq!(went, ROOM);
     assert_eq!(desk.money()[0].2, [0, 0, 1_000, 0, 0]);
     // One that closes makes room for one.
-    let begun = desk.list(EffectFilter::default()).pop().unwrap();
-    let lease = begun.view.effect.tries[0].lease.unwrap();
+    let oldest = desk.list(EffectFilter::default()).pop().unwrap();
+    let lease = oldest.view.effect.tries[0].lease.unwrap();
     let failed = EffectRef { lease, ..desk.of(1) };
     block_on(desk.store.effect_failed(failed, Failure::NotSent, None, RETRY)).unwrap();
     let again = |id: u8, leased: &Leased| {

@@ -34,7 +34,7 @@ pub(super) fn evidence(
             },
         };
         let evidence = kept(evidence, is_erased(connection, job.event)?);
-        let mut cases = Cases::new(connection)?;
+        let mut cases = Cases::new(connection);
         let mut read = cases.of_run_and(job, run, Records::Of(&of.name))?;
         let one = TryRef { lease: of.lease, run, name: of.name.clone(), number: of.number };
         let answer = record(&cases.ledger(at, policy)?, &mut read.case, &one, &evidence);
@@ -64,7 +64,7 @@ pub(super) fn word(
             return Ok(ReportAnswer::LeaseLost);
         }
         let (row, run) = (attempt.row, attempt.run);
-        let mut cases = Cases::new(connection)?;
+        let mut cases = Cases::new(connection);
         let mut read = cases.of_run(attempt.job, Records::Leave)?;
         let one = TryRef { lease: of.lease, run, name: of.name.clone(), number: of.number };
         let answer = change(&cases.ledger_of(&read, at, policy)?, &mut read.case, &one);

@@ -15,7 +15,7 @@
 # Tras una caída, en cualquier punto, el trabajo empieza de nuevo por arriba: el borrador anotado se usa sin pagarlo otra vez, y
 # se mira en el blog antes de publicar. docs/EFECTOS.md explica qué se promete y qué no.
 #
-# Necesita bash, curl y jq. Del entorno:
+# Necesita bash, curl (7.55 o posterior) y jq. Del entorno:
 #   PUBLICAR_MODELO_URL    la dirección que entiende el protocolo de OpenAI, p. ej. https://api.openai.com/v1/chat/completions
 #   PUBLICAR_MODELO        el nombre del modelo
 #   PUBLICAR_MODELO_AUTH   la cabecera Authorization, p. ej. "Bearer sk-…"; puede faltar

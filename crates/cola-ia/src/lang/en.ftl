@@ -44,6 +44,14 @@ value-shell = SHELL
 value-text = TEXT
 value-age = AGE
 value-exec = COMMAND
+value-effect = NAME
+value-hash = SHA256
+value-hex = HEX
+value-json = JSON|FILE
+value-lookup = LINE
+value-of-effect = [ID] NAME
+value-otherwise = hold|retry
+value-resource = RESOURCE
 value-stdin = text|json
 value-command = COMMAND
 value-lang = es|en
@@ -76,6 +84,10 @@ exit-codes-cola-ia =
     6    only the last line is unfinished; the next run takes it
     7    the lease is lost; nothing was changed
     8    there is nothing to claim; where a source is paused, stderr says so
+    9    the effect is refused, or held: a person decides
+    65   the destination of an effect refused it for good
+    70   an effect was sent, and nobody knows whether it happened
+    75   nothing was sent now; again later
     130  interrupted; what was answered is stored
 
 about-init = Write a commented cola-ia.toml and make a store, ready to use
@@ -652,6 +664,10 @@ about-work-long =
     object, is kept: resource_id, cost, tokens_in, tokens_out, model, retry_after, error, and anything
     else. The last 64 KiB of each output are kept with the attempt.
 
+    What must not happen twice is guarded with “cola-ia effect run” inside of the command, or with
+    --effect for the command as a whole: it is then run only as the ledger of effects allows, and its
+    exit code says what happened, as for “effect run”.
+
     A job is held by a lease that is renewed while its command runs. Where a worker dies, its jobs are
     taken up again when their leases run out; so does this one with those of others.
 
@@ -664,11 +680,177 @@ examples-work =
     cola-ia work -- ./analizar.py
     cola-ia work -j 4 --timeout 5m --drain -- ./analizar.py
     cola-ia work -- sh -c 'cat > "/srv/textos/$COLA_IA_JOB.txt"'
+    cola-ia work --effect publish --lookup ./buscar.sh --timeout 1m -- ./publicar.sh
 exit-codes-work =
     0    with --drain nothing more is due; or it was stopped in order by SIGTERM
     1    it could not be done: no such command, a store that cannot be opened
     2    the command line or a setting is not understood; nothing was attempted
     130  interrupted: Ctrl-C, or a second signal
+
+about-effect = Guard what must not happen twice: the paid call, the published post
+about-effect-long =
+    An effect is a named action of a job outside of here. Whoever sends it asks first, sends a key that
+    stays the same, looks before repeating, and says what happened. At least once, effects guarded.
+
+    A shell script needs one line, “effect run”. The other verbs are the same by hand; inside of a job
+    they need neither lease nor store. “list” and “find” are for people, and “resolve” for what only a
+    person can tell.
+usage-effect = cola-ia effect [OPTIONS] COMMAND
+examples-effect =
+    cola-ia effect run publish --lookup ./find.sh -- ./publish.sh
+    cola-ia effect list --state unknown,held
+    cola-ia effect resolve idea-42 publish --happened post-991
+    cola-ia effect find --resource post-991
+
+about-effect-run = Run a command as one guarded effect
+about-effect-run-long =
+    Asks the ledger and does what it answers: sends, which is running COMMAND; looks first; uses what is
+    recorded; waits; or stops. Run inside of a job of “cola-ia work”, or with the lease of “cola-ia claim”.
+
+    COMMAND reads what effect run reads. It gets the key in COLA_IA_EFFECT_KEY, to be sent along, and a
+    file for its result in COLA_IA_RESULT: a JSON object with resource_id, cost, tokens_in, tokens_out,
+    model, and anything else. Where it writes none, what it prints is the result. Its exit code says
+    what happened. 0: done. 65: refused for good. 75: nothing was sent. Any other one, a signal or the
+    end of its time: nobody knows. It is killed with its whole process group when its time is over.
+
+    stdout is the recorded result, or the id of the resource, the same whether it was sent now or before.
+
+    --lookup is a line for the shell that looks the effect up by its key, which is its last argument and
+    COLA_IA_EFFECT_KEY. Exit 0 with the resource’s id on stdout: it is there. 1: nothing is there. Any
+    other one: it could not tell. Take care that a crash of it is not a 1.
+
+    Where nobody can tell (no key, no lookup) the job is held until a person has looked; --otherwise
+    retry and --retry-below send again instead. What a later call says of all this must be the same.
+usage-effect-run = cola-ia effect run [OPTIONS] NAME -- COMMAND [ARGUMENT]...
+examples-effect-run =
+    cola-ia effect run publish --lookup ./find.sh -- ./publish.sh
+    cola-ia effect run pay --key-ttl 24h --timeout 30s -- ./pay.sh
+    draft=$(cola-ia effect run draft --max-cost 0.02 --retry-below 0.05 -- ./draft.sh) || exit
+exit-codes-effect-run =
+    0    it is done, now or before
+    1    it could not be begun: no such command, a store that cannot be opened
+    2    the command is not understood; nothing was attempted
+    7    the lease is lost; what happened is recorded all the same
+    9    it is held, or refused: stderr says why
+    65   the destination refused it for good
+    70   it was sent, and nobody knows whether it happened: the next attempt finds out
+    75   nothing was sent; again later, which costs no attempt
+
+about-effect-begin = Ask whether an effect may be sent
+about-effect-begin-long =
+    The first word on stdout is the answer: go (send it before send_before, with the key, then report
+    the try), done (use what is recorded), check (look it up by the key, then resolve with the ticket),
+    wait (until then what was sent could not be seen), held (a person decides; the job is held and the
+    lease has ended), used (that begin id was used), refused. Behind it stands what it carries, as
+    name=value, quoted for a shell.
+
+    Each process that will send must draw its own begin id; without --begin-id that is done. One that is
+    said again gets the same answer again, with the same instant.
+usage-effect-begin = cola-ia effect begin [OPTIONS] NAME
+examples-effect-begin =
+    answer=$(cola-ia effect begin publish --lookup --call-time 30s) || exit
+    word=$(printf %s "$answer" | cut -d ' ' -f 1); eval "$(printf %s "$answer" | cut -s -d ' ' -f 2-)"
+    case $word in go) ./publish.sh "$key" ;; done) echo "$resource_id" ;; check) ./find.sh "$key" ;; esac
+exit-codes-effect-begin =
+    0    go, done or check
+    1    it could not be done; whether it was begun only the same --begin-id tells
+    2    the command is not understood; nothing was attempted
+    7    the lease is lost
+    9    held, used or refused
+    75   wait, or the budget of the day is used up: again later
+
+about-effect-done = Say that an effect happened
+about-effect-done-long =
+    Recorded in every state and from any lease, any number of times: it is the strongest evidence there
+    is. --result is a JSON object, or a file with one: of it, resource_id, cost, tokens_in, tokens_out
+    and model are taken, and all else is kept as the result.
+usage-effect-done = cola-ia effect done [OPTIONS] NAME --try N
+examples-effect-done =
+    cola-ia effect done publish --try 1 --resource post-991
+    cola-ia effect done draft --try 1 --cost 0.0123 --result answer.json
+exit-codes-effect-done =
+    0    it is on record, now or before
+    1    it could not be done; say it again
+    2    the command or its result is not understood; nothing was attempted
+    7    the lease is lost; it is recorded all the same
+
+about-effect-failed = Say that an effect did not happen by this try
+about-effect-failed-long =
+    One of two reasons: the destination refused it for good (--rejected), or nothing was sent
+    (--not-sent). Whoever does not know says “effect unknown”.
+usage-effect-failed = cola-ia effect failed [OPTIONS] NAME --try N (--rejected | --not-sent)
+examples-effect-failed =
+    cola-ia effect failed publish --try 1 --rejected --note "title is missing"
+    cola-ia effect failed publish --try 1 --not-sent
+exit-codes-effect-failed =
+    0    it is on record, now or before
+    1    it could not be done; say it again
+    2    the command is not understood; nothing was attempted
+    7    the lease is lost: nothing was changed
+    9    there is no such try
+
+about-effect-unknown = Say that nobody knows whether an effect happened
+about-effect-unknown-long =
+    The next “effect begin” finds out, by the effect’s policy. The end of a lease says the same of what
+    was not reported.
+usage-effect-unknown = cola-ia effect unknown [OPTIONS] NAME --try N
+examples-effect-unknown =
+    cola-ia effect unknown publish --try 1 --note "no answer within 30 s"
+exit-codes-effect-unknown =
+    0    it is on record, now or before
+    1    it could not be done; say it again
+    2    the command is not understood; nothing was attempted
+    7    the lease is lost: nothing was changed
+    9    there is no such try
+
+about-effect-resolve = Say what was found about an effect of unknown outcome
+about-effect-resolve-long =
+    A person says it of an effect that is held, after looking at the destination, with the event’s id and
+    the effect’s name: it --happened (with the id of each thing that is there), it --did-not-happen, or
+    nobody will find out (--abandon: the job fails). --try names the newest try that was looked at, as
+    “show” tells it; without it, it is the newest now. Then the job goes on, or ends as it was to end.
+
+    A worker says it after “check”, with the effect’s name and the ticket: --found or --absent. A lookup
+    that could not tell says nothing.
+usage-effect-resolve =
+    cola-ia effect resolve ID NAME (--happened RESOURCE... | --did-not-happen | --abandon) [--try N]
+           cola-ia effect resolve NAME --ticket N (--found RESOURCE | --absent)
+examples-effect-resolve =
+    cola-ia effect resolve idea-42 publish --happened post-991
+    cola-ia effect resolve idea-42 publish --did-not-happen --try 1 --note "looked at the blog"
+    cola-ia effect resolve publish --ticket 1 --absent
+exit-codes-effect-resolve =
+    0    it is on record
+    1    it could not be done, or there is no such event or effect
+    2    the command is not understood; nothing was attempted
+    7    the lease is lost; what was found is recorded all the same
+    9    it does not count: it is not held, was tried again meanwhile, or it is too early
+    75   for a worker: too early, look again later
+
+about-effect-list = List effects, the one that was begun last first
+about-effect-list-long =
+    One line an effect: its state, its name, how many tries it had, when it changed, the event it is of,
+    and what it made or why it is open. All of them, unless --limit is given. Inside of a job it lists
+    the job’s own.
+usage-effect-list = cola-ia effect list [OPTIONS]
+examples-effect-list =
+    cola-ia effect list --state unknown,held
+    cola-ia effect list --alarm --json
+exit-codes-effect-list =
+    0    all well
+    1    it could not be done
+    2    the command is not understood; nothing was attempted
+
+about-effect-find = Find the event that made a resource
+about-effect-find-long =
+    From the id of what is at the destination back to the effect and the event that it is of.
+usage-effect-find = cola-ia effect find [OPTIONS] --resource RESOURCE
+examples-effect-find =
+    cola-ia effect find --resource post-991
+exit-codes-effect-find =
+    0    it was found
+    1    no effect made it, or it could not be done
+    2    the command is not understood; nothing was attempted
 
 about-config = Show or check the settings
 about-config-long =
@@ -809,6 +991,42 @@ arg-count = How many [default: 1]
 arg-shell = bash, elvish, fish, powershell or zsh
 arg-command = The command, such as add or config show
 arg-dir = Write all pages into this folder
+arg-abandon = Nobody will find out: the job fails, and what it may have cost stays at risk
+arg-absent = The lookup found nothing
+arg-alarm = Only those that carry an alarm: late evidence, or a double effect
+arg-begin-id = 32 hexadecimal digits, drawn anew by each process that will send [default: a new one]
+arg-call-time = The longest time that the call may take [default: 5m]
+arg-did-not-happen = It did not happen
+arg-effect = Treat the whole command as one guarded effect of this name; the options of “effect run” go with it
+arg-effect-limit = At most so many, up to 1000 [default: all]
+arg-effect-name = The effect’s name within the job: small letters, digits, “.”, “_” and “-”, up to 64
+arg-effect-note = Why, in your words; kept with the effect
+arg-effect-result = What there is to say of it: a JSON object, a file with one, or - for stdin
+arg-effect-state = Only in these states: intentado, hecho, no_hecho, incierto, retenido, abandonado (or intended, done, failed, unknown, held, abandoned)
+arg-effect-timeout = How long the command may run before it is killed [default: 5m]
+arg-find-resource = The id of what is at the destination
+arg-found = The lookup found this
+arg-happened = It happened, and this is there; again for each further thing
+arg-key-ttl = The destination answers a key that it knows with its first answer, for so long, such as 24h
+arg-lookup = The destination can be asked what it has under the key
+arg-lookup-line = A line for the shell that looks the effect up by its key: exit 0 and its id on stdout, 1 where nothing is there
+arg-max-cost = The most it may cost, such as 0.02; needed where the source has a budget, and for --retry-below
+arg-not-sent = Nothing was sent
+arg-of-effect = The event’s id and the effect’s name; for a worker the name alone
+arg-of-lease = The lease, as “claim” printed it [COLA_IA_LEASE]
+arg-otherwise = What to do where neither key nor lookup can tell: hold it for a person, or retry it, which may do it twice [default: hold]
+arg-rejected = The destination refused it for good
+arg-request = What will be sent, in whatever form is found again: another one under the same key is refused
+arg-request-hash = The same as its SHA-256
+arg-request-run = What makes the request what it is, where that is not the command with its arguments and the job’s text
+arg-resource = The id of what it made
+arg-result-file = The same from a file, or - for stdin
+arg-retry-below = Send again what cost less than this, though nobody knows whether it happened
+arg-send-within = How long after the answer it may still be sent [default: 30s]
+arg-settle = How long a lookup may miss what happened [default: 60s]
+arg-ticket = The ticket that “check” gave
+arg-try = The try, as “go” named it
+arg-try-looked-at = The newest try that was looked at, as “show” tells it [default: the newest]
 
 ## Usage mistakes
 
@@ -874,6 +1092,21 @@ usage-class-hint = a class is a code of at most 64 letters, digits, “_”, “
 usage-permanent-later = what will never succeed is not tried again: --permanent does not go with --retry-after
 usage-not-retry-after = { $option } takes seconds or an HTTP date, not “{ $value }”
 usage-retry-after-hint = write for example 120, or: "Sat, 31 Jan 2026 21:00:00 GMT"
+usage-why-failed = say why it did not happen: --rejected or --not-sent, one of the two
+usage-effect-name = “{ $value }” is no name of an effect
+usage-effect-name-hint = small letters, digits, “.”, “_” and “-”, beginning with a letter or a digit, at most 64: publish
+usage-effect-resolve-how = say of which effect what was found, as a person or as a worker
+usage-effect-resolve-how-hint = cola-ia effect resolve ID NAME with one of --happened RESOURCE, --did-not-happen, --abandon; a worker: cola-ia effect resolve NAME --ticket N with --found RESOURCE or --absent
+usage-effect-run-what = name the effect, and the command behind two dashes: cola-ia effect run NAME -- COMMAND
+usage-effect-ticket = the ticket of “check” is missing: --ticket N
+usage-effect-try = the try of “go” is missing: --try N
+usage-not-hex = { $option } takes { $digits } hexadecimal digits, not “{ $value }”
+usage-request-both = only one of --request and --request-hash can be given
+usage-resource-too-long = the id of a resource is not empty and has at most { $limit } bytes
+usage-retry-below-max-cost = --retry-below compares what a try may cost, and that is not said
+usage-retry-below-max-cost-hint = say it with --max-cost, such as: --max-cost 0.02 --retry-below 0.05
+usage-settle-without-lookup = --settle is about a lookup, and there is none: --lookup
+usage-without-effect = { $option } goes with --effect NAME
 usage-resume-what = “cola-ia stats” tells which sources are paused
 usage-resume-one = one source is resumed at a time: SOURCE and --source do not go together
 usage-retry-what = say which jobs: an id, or a filter that is not empty
@@ -1062,6 +1295,15 @@ column-outcome = OUTCOME
 column-worker = WORKER
 column-effect = EFFECT
 column-tries = TRIES
+column-deadline = DEADLINE
+column-send-before = SEND BEFORE
+column-try = TRY
+try-absent = absent
+try-done = done
+try-not-sent = not_sent
+try-open = open
+try-rejected = rejected
+try-restored = open, of the restore
 column-changed = CHANGED
 jobs-expired =
     { $count ->
@@ -1117,7 +1359,19 @@ show-attempts-head = latest attempts
 show-late-answer = attempt { $attempt } answered late (“{ $said }”), when the job was no longer its own
 show-late-superseded = attempt { $attempt } answered late (“{ $said }”), superseded by { $by }
 show-stderr = the end of its stderr
-show-effects-head = effects
+show-effect = effect { $name }: { $state }
+show-effect-of-run = effect { $name } of run { $run }: { $state }
+show-effect-abandoned = nobody will find out, so the job is not done any more; to work on it once more, as a new run: cola-ia replay ID
+show-effect-at-risk = at risk
+show-effect-cost = cost
+show-effect-double-effect = ALARM: it made two things
+show-effect-held = only a person can tell: look at the destination by the key, not before { $settled }, and say what is there:
+show-effect-held-now = only a person can tell: look at the destination by the key, and say what is there:
+show-effect-key = key
+show-effect-late-evidence = ALARM: it happened, after it had been recorded that it had not or that nobody would know
+show-effect-note = note
+show-effect-replays = used again
+show-effect-unknown = nobody knows whether it happened; the next attempt finds out, by its policy
 show-decided-note = { $decision } (“{ $note }”)
 
 why-waits = not run yet: it has been waiting for a worker for { $time }, and none has taken it
@@ -1353,6 +1607,67 @@ errors-groups-more =
     }
 errors-ungrouped = there are more than { $groups } kinds of errors: { $count } errors are in no group; narrow them down with a filter
 
+## effect
+
+effect-abandoned = { $name }: a person has given it up; the job cannot be done any more
+effect-begin-again-hint = whether it was begun only the same id tells: --begin-id { $id }
+effect-budget = { $name }: the budget of the day is used up; nothing was sent, and it resets at { $until }
+effect-cost-required = { $name }: the source has a budget, and what it may cost was not said; nothing was sent
+effect-cost-required-hint = say it with --max-cost
+effect-could-not-tell = { $name }: the lookup could not tell whether it happened ({ $why }); nothing was sent, and it looks again later
+effect-decide-early = { $name } of { $id }: what was sent with try { $number } may still happen; it counts from { $until } on
+effect-decide-early-hint = look at the destination again then, and say what is there
+effect-decide-failed-hint = it is recorded that nothing happened; where something did, say it with --happened as soon as it is held again, or tell “cola-ia effect done”
+effect-decide-newer = { $name } of { $id }: another try was made since try { $number } was looked at: { $newest }
+effect-decide-newer-hint = look at the destination once more, and name that try
+effect-decide-state = { $name } of { $id } is not held but { $state }; nothing was changed
+effect-decide-unknown-hint = the next attempt finds out, by its policy
+effect-decided-abandoned = { $name } of { $id } is given up, after try { $number }
+effect-decided-absent = { $name } of { $id } did not happen, as of try { $number }
+effect-decided-happened = { $name } of { $id } happened, as of try { $number }
+effect-find-nothing = no effect has made { $resource }
+effect-find-nothing-hint = an id is compared byte by byte; “cola-ia effect list --json” tells all of them
+effect-held = { $name }: the job is held until a person has looked ({ $reason }); nothing was sent
+effect-held-hint = cola-ia effect list --state held; then: cola-ia effect resolve ID { $name } with --happened RESOURCE, --did-not-happen or --abandon
+effect-late = { $name }: it is recorded that it happened; but the lease was lost meanwhile
+effect-lease-lost = { $name }: the lease is lost; nothing was changed
+effect-list-none = there are no such effects
+effect-mismatch = { $name }: something else would be sent under a key that the destination knows; nothing was sent
+effect-mismatch-hint = the command, its arguments and the text must be the same on each attempt; what may differ (a path of a temporary file) is left out with --request
+effect-missing = { $id } has no effect { $name }
+effect-missing-hint = it has: { $known }
+effect-no-try = { $name }: there is no try { $number }
+effect-not-begun = { $name }: nobody answered whether it may be sent, and nothing was sent: { $problem }
+effect-not-recorded = { $name }: what happened could not be recorded, so that for the ledger it is unknown: { $problem }
+effect-not-recorded-done = { $name }: it happened ({ $resource }), and that could not be recorded, so that for the ledger it is unknown: { $problem }
+effect-not-sent = { $name }: nothing was sent ({ $why })
+effect-not-started = the command could not be started: { $cause }
+effect-other-policy = { $name } was begun under another policy; nothing was sent
+effect-other-policy-hint = --key-ttl, --lookup, --settle, --otherwise and --retry-below must stay what they were for this effect; “cola-ia show ID --json” tells them
+effect-outer-result = what the job is to know cannot be written to { $path }: { $cause }
+effect-reason-begun-again = another process began it, while the first one’s outcome was open
+effect-reason-job-ends = its job was to end while its outcome was open
+effect-reason-lease-ended = the lease under which it was begun ended before anybody said what happened
+effect-reason-nobody-can-tell = it may have happened, and neither key nor lookup can tell
+effect-reason-other-try-open = one try did not happen, and the outcome of another one is open
+effect-reason-reported = its sender does not know whether it happened
+effect-reason-restored = the store was restored from an older state, and it may have happened since
+effect-rejected = { $name }: the destination refused it for good ({ $why })
+effect-replayed = { $name } had happened before; nothing was sent
+effect-replayed-resource = { $name } had happened before, as { $resource }; nothing was sent
+effect-report-again-hint = whether it was heard is not known: say it again
+effect-result-field = the field “{ $field }” of COLA_IA_RESULT does not have the form it must have; it is kept with the result
+effect-result-no-object = COLA_IA_RESULT is no JSON object and is not used
+effect-result-too-long = COLA_IA_RESULT is longer than 64 KiB and is not used
+effect-result-unreadable = COLA_IA_RESULT cannot be read: { $cause }
+effect-too-many = { $name }: the job has as many effects, or the effect as many tries, as there may be; nothing was sent
+effect-unknown = { $name }: it was sent, and nobody knows whether it happened ({ $why })
+effect-unknown-hint = the next attempt finds out, by the effect’s policy; “cola-ia show ID” tells more
+effect-used = { $name }: that begin id has made its try; begin again with a new one
+effect-void = { $name }: { $number } speaks of what is over; nothing was changed
+effect-void-hint = begin again
+effect-wait = { $name }: what may have been sent could not be seen yet; nothing was sent, and it goes on at { $until }
+
 ## work
 
 work-no-threads = the worker cannot be started: { $cause }
@@ -1397,6 +1712,9 @@ work-said = { $line }
 work-said-nothing = it wrote nothing to stderr
 work-cost = { $id }: { $fault }
 work-escaped = { $id }: a process of its command has left its group and lives on
+work-failed-held = { $id }: attempt { $attempt } failed ({ $class }): { $said }; nobody knows what became of an effect of it, so that it is held: cola-ia show ID
+work-held = { $id }: held until a person has looked at one of its effects: cola-ia show ID; no attempt is counted
+work-summary-held = { $count } held
 work-result-no-object = { $id }: COLA_IA_RESULT is no JSON object and is not used; its beginning is kept as the error
 work-result-too-long = { $id }: COLA_IA_RESULT is longer than 64 KiB and is not used
 work-result-unreadable = { $id }: COLA_IA_RESULT cannot be read: { $cause }

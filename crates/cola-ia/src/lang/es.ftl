@@ -44,6 +44,14 @@ value-shell = SHELL
 value-text = TEXTO
 value-age = EDAD
 value-exec = ORDEN
+value-effect = NOMBRE
+value-hash = SHA256
+value-hex = HEX
+value-json = JSON|ARCHIVO
+value-lookup = LÍNEA
+value-of-effect = [ID] NOMBRE
+value-otherwise = hold|retry
+value-resource = RECURSO
 value-stdin = text|json
 value-command = COMANDO
 value-lang = es|en
@@ -76,6 +84,10 @@ exit-codes-cola-ia =
     6    solo quedó sin terminar la última línea; la próxima vez entrará
     7    se perdió la reserva; no se cambió nada
     8    no hay nada que reservar; si un origen está en pausa, stderr lo dice
+    9    el efecto no se admite, o queda retenido: decide una persona
+    65   el destino de un efecto lo rechazó para siempre
+    70   un efecto se envió y no se sabe si ocurrió
+    75   no se envió nada ahora; otra vez más tarde
     130  interrumpido; lo que se respondió está guardado
 
 about-init = Escribe un cola-ia.toml comentado y crea un almacén, listos para usar
@@ -667,6 +679,10 @@ about-work-long =
     COLA_IA_RESULT, un objeto JSON, se guarda: resource_id, cost, tokens_in, tokens_out, model,
     retry_after, error y todo lo demás. Con el intento se guardan los últimos 64 KiB de cada salida.
 
+    Lo que no debe ocurrir dos veces se guarda con «cola-ia effect run» dentro de la orden, o con
+    --effect para la orden entera: solo se ejecuta como permite el registro de efectos, y su código de
+    salida dice qué pasó, como en «effect run».
+
     Cada trabajo se retiene con una reserva que se renueva mientras su orden se ejecuta. Si un
     trabajador muere, sus trabajos se retoman cuando vence su reserva; este también retoma los de otros.
 
@@ -680,11 +696,178 @@ examples-work =
     cola-ia work -- ./analizar.py
     cola-ia work -j 4 --timeout 5m --drain -- ./analizar.py
     cola-ia work -- sh -c 'cat > "/srv/textos/$COLA_IA_JOB.txt"'
+    cola-ia work --effect publish --lookup ./buscar.sh --timeout 1m -- ./publicar.sh
 exit-codes-work =
     0    con --drain no queda nada a lo que le toque; o se paró con orden por SIGTERM
     1    no se pudo hacer: no existe esa orden, el almacén no se puede abrir
     2    no se entiende la línea de órdenes o un ajuste; no se intentó nada
     130  interrumpido: Ctrl-C o una segunda señal
+
+about-effect = Guarda lo que no debe ocurrir dos veces: la llamada de pago, lo publicado
+about-effect-long =
+    Un efecto es una acción de un trabajo fuera de aquí, con nombre. Quien lo envía pregunta antes,
+    manda una clave que no cambia, mira antes de repetir y dice qué pasó. Al menos una vez, con los
+    efectos guardados.
+
+    A un script de shell le basta una línea, «effect run». Los demás verbos son lo mismo a mano; dentro
+    de un trabajo no piden reserva ni almacén. «list» y «find» son para personas, y «resolve» para lo
+    que solo una persona puede saber.
+usage-effect = cola-ia effect [OPCIONES] COMANDO
+examples-effect =
+    cola-ia effect run publish --lookup ./buscar.sh -- ./publicar.sh
+    cola-ia effect list --state incierto,retenido
+    cola-ia effect resolve idea-42 publish --happened post-991
+    cola-ia effect find --resource post-991
+
+about-effect-run = Ejecuta una orden como un solo efecto guardado
+about-effect-run-long =
+    Pregunta al registro de efectos y hace lo que responde: enviar, que es ejecutar la ORDEN; mirar
+    antes; usar lo anotado; esperar, o parar. Va dentro de un trabajo de «cola-ia work», o con la
+    reserva que dio «cola-ia claim».
+
+    La ORDEN lee lo que lee effect run. Recibe en COLA_IA_EFFECT_KEY la clave que debe mandar, y en
+    COLA_IA_RESULT un archivo para su resultado: un objeto JSON con resource_id, cost, tokens_in,
+    tokens_out, model y todo lo demás. Si no lo escribe, el resultado es lo que imprime. Su código de
+    salida dice qué pasó. 0: hecho. 65: rechazado para siempre. 75: no se envió nada. Cualquier otro,
+    una señal o el fin de su tiempo: no se sabe. Pasado su tiempo se la mata con todo su grupo de procesos.
+
+    En stdout sale el resultado anotado, o el id del recurso: lo mismo si se envió ahora o ya antes.
+
+    --lookup es una línea para la shell que busca el efecto por su clave, que es su último argumento y
+    COLA_IA_EFFECT_KEY. Salida 0 con el id del recurso en stdout: ahí está. 1: no hay nada. Cualquier
+    otra: no lo pudo saber. Cuida de que, si se rompe, no salga con 1.
+
+    Si nadie puede saberlo (ni clave ni búsqueda), el trabajo queda retenido hasta que mire una persona;
+    --otherwise retry y --retry-below lo envían otra vez. Una llamada posterior debe decir lo mismo de todo esto.
+usage-effect-run = cola-ia effect run [OPCIONES] NOMBRE -- ORDEN [ARGUMENTO]...
+examples-effect-run =
+    cola-ia effect run publish --lookup ./buscar.sh -- ./publicar.sh
+    cola-ia effect run pay --key-ttl 24h --timeout 30s -- ./pagar.sh
+    borrador=$(cola-ia effect run draft --max-cost 0.02 --retry-below 0.05 -- ./borrador.sh) || exit
+exit-codes-effect-run =
+    0    está hecho, ahora o de antes
+    1    no se pudo empezar: no existe la orden, no se abre el almacén
+    2    no se entiende el comando; no se intentó nada
+    7    se perdió la reserva; lo que pasó queda anotado igual
+    9    queda retenido, o no se admite: stderr dice por qué
+    65   el destino lo rechazó para siempre
+    70   se envió y no se sabe si ocurrió: el próximo intento lo averigua
+    75   no se envió nada; otra vez más tarde, sin gastar intento
+
+about-effect-begin = Pregunta si se puede enviar un efecto
+about-effect-begin-long =
+    La primera palabra de stdout es la respuesta: go (envíalo antes de send_before, con la clave, y
+    luego di qué fue del envío), done (usa lo anotado), check (búscalo por la clave y resuelve con el
+    ticket), wait (hasta entonces no se vería lo enviado), held (decide una persona; el trabajo queda
+    retenido y la reserva acabó), used (ese begin id ya se usó), refused. Detrás va lo que trae, como
+    nombre=valor, entrecomillado para una shell.
+
+    Cada proceso que vaya a enviar debe sacar su propio begin id; sin --begin-id se hace solo. El mismo,
+    repetido, recibe la misma respuesta con el mismo instante.
+usage-effect-begin = cola-ia effect begin [OPCIONES] NOMBRE
+examples-effect-begin =
+    dicho=$(cola-ia effect begin publish --lookup --call-time 30s) || exit
+    palabra=$(printf %s "$dicho" | cut -d ' ' -f 1); eval "$(printf %s "$dicho" | cut -s -d ' ' -f 2-)"
+    case $palabra in go) ./publicar.sh "$key" ;; done) echo "$resource_id" ;; check) ./buscar.sh "$key" ;; esac
+exit-codes-effect-begin =
+    0    go, done o check
+    1    no se pudo; si llegó a empezar solo se sabe con el mismo --begin-id
+    2    no se entiende el comando; no se intentó nada
+    7    se perdió la reserva
+    9    held, used o refused
+    75   wait, o se agotó el presupuesto del día: otra vez más tarde
+
+about-effect-done = Dice que un efecto ocurrió
+about-effect-done-long =
+    Se anota en cualquier estado, con cualquier reserva y cuantas veces haga falta: es la prueba más
+    fuerte. --result es un objeto JSON, o un archivo que lo contiene: de él se toman resource_id, cost,
+    tokens_in, tokens_out y model, y todo lo demás se guarda como resultado.
+usage-effect-done = cola-ia effect done [OPCIONES] NOMBRE --try N
+examples-effect-done =
+    cola-ia effect done publish --try 1 --resource post-991
+    cola-ia effect done draft --try 1 --cost 0.0123 --result respuesta.json
+exit-codes-effect-done =
+    0    queda anotado, ahora o de antes
+    1    no se pudo; dilo otra vez
+    2    no se entiende el comando o su resultado; no se intentó nada
+    7    se perdió la reserva; queda anotado igual
+
+about-effect-failed = Dice que un efecto no ocurrió con este envío
+about-effect-failed-long =
+    Por una de dos razones: el destino lo rechazó para siempre (--rejected), o no se envió nada
+    (--not-sent). Quien no lo sabe dice «effect unknown».
+usage-effect-failed = cola-ia effect failed [OPCIONES] NOMBRE --try N (--rejected | --not-sent)
+examples-effect-failed =
+    cola-ia effect failed publish --try 1 --rejected --note "falta el título"
+    cola-ia effect failed publish --try 1 --not-sent
+exit-codes-effect-failed =
+    0    queda anotado, ahora o de antes
+    1    no se pudo; dilo otra vez
+    2    no se entiende el comando; no se intentó nada
+    7    se perdió la reserva: no se cambió nada
+    9    no existe ese envío
+
+about-effect-unknown = Dice que no se sabe si un efecto ocurrió
+about-effect-unknown-long =
+    El próximo «effect begin» lo averigua según la política del efecto. El fin de una reserva dice lo
+    mismo de lo que quedó sin contar.
+usage-effect-unknown = cola-ia effect unknown [OPCIONES] NOMBRE --try N
+examples-effect-unknown =
+    cola-ia effect unknown publish --try 1 --note "sin respuesta en 30 s"
+exit-codes-effect-unknown =
+    0    queda anotado, ahora o de antes
+    1    no se pudo; dilo otra vez
+    2    no se entiende el comando; no se intentó nada
+    7    se perdió la reserva: no se cambió nada
+    9    no existe ese envío
+
+about-effect-resolve = Dice qué se encontró de un efecto incierto
+about-effect-resolve-long =
+    Una persona lo dice de un efecto retenido, tras mirar en el destino, con el id del evento y el nombre
+    del efecto: ocurrió (--happened, con el id de cada cosa que hay), no ocurrió (--did-not-happen), o
+    nadie lo sabrá (--abandon: el trabajo falla). --try nombra el último envío que miró, como lo dice
+    «show»; sin él, es el último de ahora. Después el trabajo sigue, o acaba como iba a acabar.
+
+    Un trabajador lo dice tras «check», con el nombre del efecto y el ticket: --found o --absent. Una
+    búsqueda que no lo pudo saber no dice nada.
+usage-effect-resolve =
+    cola-ia effect resolve ID NOMBRE (--happened RECURSO... | --did-not-happen | --abandon) [--try N]
+           cola-ia effect resolve NOMBRE --ticket N (--found RECURSO | --absent)
+examples-effect-resolve =
+    cola-ia effect resolve idea-42 publish --happened post-991
+    cola-ia effect resolve idea-42 publish --did-not-happen --try 1 --note "miré en el blog"
+    cola-ia effect resolve publish --ticket 1 --absent
+exit-codes-effect-resolve =
+    0    queda anotado
+    1    no se pudo, o no existe ese evento o ese efecto
+    2    no se entiende el comando; no se intentó nada
+    7    se perdió la reserva; lo encontrado queda anotado igual
+    9    no cuenta: no está retenido, se envió otra vez entre tanto, o es pronto
+    75   para un trabajador: es pronto, mira otra vez más tarde
+
+about-effect-list = Lista los efectos, de lo último empezado a lo primero
+about-effect-list-long =
+    Una línea por efecto: su estado, su nombre, cuántos envíos tuvo, cuándo cambió, de qué evento es, y
+    qué creó o por qué sigue abierto. Todos, salvo con --limit. Dentro de un trabajo lista los suyos.
+usage-effect-list = cola-ia effect list [OPCIONES]
+examples-effect-list =
+    cola-ia effect list --state incierto,retenido
+    cola-ia effect list --alarm --json
+exit-codes-effect-list =
+    0    todo bien
+    1    no se pudo hacer
+    2    no se entiende el comando; no se intentó nada
+
+about-effect-find = Encuentra el evento que creó un recurso
+about-effect-find-long =
+    Del id de lo que está en el destino, de vuelta al efecto y al evento del que es.
+usage-effect-find = cola-ia effect find [OPCIONES] --resource RECURSO
+examples-effect-find =
+    cola-ia effect find --resource post-991
+exit-codes-effect-find =
+    0    se encontró
+    1    ningún efecto lo creó, o no se pudo hacer
+    2    no se entiende el comando; no se intentó nada
 
 about-config = Muestra o revisa los ajustes
 about-config-long =
@@ -825,6 +1008,42 @@ arg-count = Cuántos [predeterminado: 1]
 arg-shell = bash, elvish, fish, powershell o zsh
 arg-command = El comando, como add o config show
 arg-dir = Escribe todas las páginas en esta carpeta
+arg-abandon = Nadie lo sabrá: el trabajo falla, y lo que pudo costar queda en riesgo
+arg-absent = La búsqueda no encontró nada
+arg-alarm = Solo los que llevan una alarma: una prueba tardía o un efecto doble
+arg-begin-id = 32 cifras hexadecimales, nuevas en cada proceso que vaya a enviar [predeterminado: uno nuevo]
+arg-call-time = Lo más que puede durar la llamada [predeterminado: 5m]
+arg-did-not-happen = No ocurrió
+arg-effect = Trata la orden entera como un solo efecto guardado con este nombre; admite las opciones de «effect run»
+arg-effect-limit = Como mucho tantos, hasta 1000 [predeterminado: todos]
+arg-effect-name = El nombre del efecto dentro del trabajo: minúsculas, cifras, «.», «_» y «-», hasta 64
+arg-effect-note = Por qué, con tus palabras; se guarda con el efecto
+arg-effect-result = Lo que hay que decir de él: un objeto JSON, un archivo con uno, o - para la entrada estándar
+arg-effect-state = Solo en estos estados: intentado, hecho, no_hecho, incierto, retenido, abandonado (o intended, done, failed, unknown, held, abandoned)
+arg-effect-timeout = Cuánto puede durar la orden antes de matarla [predeterminado: 5m]
+arg-find-resource = El id de lo que hay en el destino
+arg-found = La búsqueda encontró esto
+arg-happened = Ocurrió, y esto es lo que hay; otra vez por cada cosa más
+arg-key-ttl = El destino responde a una clave conocida con su primera respuesta durante este tiempo, como 24h
+arg-lookup = Se puede preguntar al destino qué tiene con la clave
+arg-lookup-line = Una línea para la shell que busca el efecto por su clave: salida 0 y su id en stdout, 1 si no hay nada
+arg-max-cost = Lo más que puede costar, como 0.02; hace falta si el origen tiene presupuesto, y para --retry-below
+arg-not-sent = No se envió nada
+arg-of-effect = El id del evento y el nombre del efecto; un trabajador, solo el nombre
+arg-of-lease = La reserva, como la escribió «claim» [COLA_IA_LEASE]
+arg-otherwise = Qué hacer si ni clave ni búsqueda pueden saberlo: retenerlo para una persona (hold), o repetirlo, quizá dos veces (retry) [predeterminado: hold]
+arg-rejected = El destino lo rechazó para siempre
+arg-request = Lo que se va a enviar, en una forma que se repita igual: otra cosa con la misma clave no se admite
+arg-request-hash = Lo mismo, como su SHA-256
+arg-request-run = Lo que hace que el envío sea el que es, si no es la orden con sus argumentos y el texto del trabajo
+arg-resource = El id de lo que creó
+arg-result-file = Lo mismo desde un archivo, o - para la entrada estándar
+arg-retry-below = Envía otra vez lo que cuesta menos que esto, aunque no se sepa si ocurrió
+arg-send-within = Cuánto tiempo se puede enviar desde la respuesta [predeterminado: 30s]
+arg-settle = Cuánto puede tardar una búsqueda en ver lo que ocurrió [predeterminado: 60s]
+arg-ticket = El ticket que dio «check»
+arg-try = El envío, como lo nombró «go»
+arg-try-looked-at = El último envío que se miró, como lo dice «show» [predeterminado: el último]
 
 ## Errores de uso
 
@@ -890,6 +1109,21 @@ usage-class-hint = una clase es un código de 64 letras, cifras, «_», «-», �
 usage-permanent-later = lo que nunca saldrá bien no se vuelve a intentar: --permanent no va con --retry-after
 usage-not-retry-after = { $option } admite segundos o una fecha HTTP, no «{ $value }»
 usage-retry-after-hint = escribe por ejemplo 120, o: "Sat, 31 Jan 2026 21:00:00 GMT"
+usage-why-failed = di por qué no ocurrió: --rejected o --not-sent, una de las dos
+usage-effect-name = «{ $value }» no es un nombre de efecto
+usage-effect-name-hint = minúsculas, cifras, «.», «_» y «-», empezando por letra o cifra, 64 como mucho: publish
+usage-effect-resolve-how = di de qué efecto y qué se encontró, como persona o como trabajador
+usage-effect-resolve-how-hint = cola-ia effect resolve ID NOMBRE con una de --happened RECURSO, --did-not-happen, --abandon; un trabajador: cola-ia effect resolve NOMBRE --ticket N con --found RECURSO o --absent
+usage-effect-run-what = nombra el efecto, y la orden tras dos guiones: cola-ia effect run NOMBRE -- ORDEN
+usage-effect-ticket = falta el ticket de «check»: --ticket N
+usage-effect-try = falta el envío de «go»: --try N
+usage-not-hex = { $option } admite { $digits } cifras hexadecimales, no «{ $value }»
+usage-request-both = --request y --request-hash no van juntas
+usage-resource-too-long = el id de un recurso no está vacío y tiene como mucho { $limit } bytes
+usage-retry-below-max-cost = --retry-below compara lo que puede costar un envío, y eso no se ha dicho
+usage-retry-below-max-cost-hint = dilo con --max-cost, por ejemplo: --max-cost 0.02 --retry-below 0.05
+usage-settle-without-lookup = --settle trata de una búsqueda, y no hay ninguna: --lookup
+usage-without-effect = { $option } va con --effect NOMBRE
 usage-resume-what = «cola-ia stats» dice qué orígenes están en pausa
 usage-resume-one = se reanuda un origen cada vez: ORIGEN y --source no van juntos
 usage-retry-what = di qué trabajos: un id, o un filtro que no esté vacío
@@ -1078,6 +1312,15 @@ column-outcome = RESULTADO
 column-worker = QUIÉN
 column-effect = EFECTO
 column-tries = VECES
+column-deadline = PLAZO
+column-send-before = ENVIAR ANTES DE
+column-try = ENVÍO
+try-absent = ausente
+try-done = hecho
+try-not-sent = no_enviado
+try-open = abierto
+try-rejected = rechazado
+try-restored = abierto, de la restauración
 column-changed = CAMBIÓ
 jobs-expired =
     { $count ->
@@ -1133,7 +1376,19 @@ show-attempts-head = últimos intentos
 show-late-answer = el intento { $attempt } respondió tarde («{ $said }»), cuando el trabajo ya no era suyo
 show-late-superseded = el intento { $attempt } respondió tarde («{ $said }»), cuando el { $by } ya ocupaba su lugar
 show-stderr = el final de su salida de errores
-show-effects-head = efectos
+show-effect = efecto { $name }: { $state }
+show-effect-of-run = efecto { $name } de la vuelta { $run }: { $state }
+show-effect-abandoned = nadie lo sabrá, así que el trabajo ya no se termina; para hacerlo otra vez, en una vuelta nueva: cola-ia replay ID
+show-effect-at-risk = en riesgo
+show-effect-cost = coste
+show-effect-double-effect = ALARMA: creó dos cosas
+show-effect-held = solo una persona puede saberlo: mira en el destino con la clave, no antes de { $settled }, y di qué hay:
+show-effect-held-now = solo una persona puede saberlo: mira en el destino con la clave y di qué hay:
+show-effect-key = clave
+show-effect-late-evidence = ALARMA: ocurrió, después de anotarse que no había ocurrido o que nadie lo sabría
+show-effect-note = nota
+show-effect-replays = veces reutilizado
+show-effect-unknown = no se sabe si ocurrió; el próximo intento lo averigua según su política
 show-decided-note = { $decision } («{ $note }»)
 
 why-waits = aún no se ejecutó: lleva { $time } a la espera y nadie lo ha tomado
@@ -1369,6 +1624,67 @@ errors-groups-more =
     }
 errors-ungrouped = hay más de { $groups } clases de error: { $count } errores no están en ningún grupo; redúcelos con un filtro
 
+## effect
+
+effect-abandoned = { $name }: una persona lo dio por perdido; el trabajo ya no puede terminarse
+effect-begin-again-hint = si llegó a empezar solo se sabe con el mismo id: --begin-id { $id }
+effect-budget = { $name }: se agotó el presupuesto del día; no se envió nada, y se renueva en { $until }
+effect-cost-required = { $name }: el origen tiene presupuesto y no se dijo cuánto puede costar; no se envió nada
+effect-cost-required-hint = dilo con --max-cost
+effect-could-not-tell = { $name }: la búsqueda no pudo saber si ocurrió ({ $why }); no se envió nada, y se mira otra vez más tarde
+effect-decide-early = { $name } de { $id }: lo que se mandó con el envío { $number } aún puede ocurrir; cuenta desde { $until }
+effect-decide-early-hint = mira entonces otra vez en el destino y di qué hay
+effect-decide-failed-hint = consta que no ocurrió nada; si algo ocurrió, dilo con --happened en cuanto vuelva a estar retenido, o con «cola-ia effect done»
+effect-decide-newer = { $name } de { $id }: hubo otro envío después del { $number } que se miró: el { $newest }
+effect-decide-newer-hint = mira otra vez en el destino y nombra ese envío
+effect-decide-state = { $name } de { $id } no está retenido, sino { $state }; no se cambió nada
+effect-decide-unknown-hint = el próximo intento lo averigua según su política
+effect-decided-abandoned = { $name } de { $id } se da por perdido, tras el envío { $number }
+effect-decided-absent = { $name } de { $id } no ocurrió, hasta el envío { $number }
+effect-decided-happened = { $name } de { $id } ocurrió, hasta el envío { $number }
+effect-find-nothing = ningún efecto creó { $resource }
+effect-find-nothing-hint = un id se compara byte a byte; «cola-ia effect list --json» los dice todos
+effect-held = { $name }: el trabajo queda retenido hasta que mire una persona ({ $reason }); no se envió nada
+effect-held-hint = cola-ia effect list --state retenido; después: cola-ia effect resolve ID { $name } con --happened RECURSO, --did-not-happen o --abandon
+effect-late = { $name }: queda anotado que ocurrió; pero entre tanto se perdió la reserva
+effect-lease-lost = { $name }: se perdió la reserva; no se cambió nada
+effect-list-none = no hay efectos así
+effect-mismatch = { $name }: se enviaría otra cosa con una clave que el destino ya conoce; no se envió nada
+effect-mismatch-hint = la orden, sus argumentos y el texto deben ser los mismos en cada intento; lo que puede variar (la ruta de un archivo temporal) se deja fuera con --request
+effect-missing = { $id } no tiene ningún efecto { $name }
+effect-missing-hint = tiene: { $known }
+effect-no-try = { $name }: no existe el envío { $number }
+effect-not-begun = { $name }: nadie respondió si se puede enviar, y no se envió nada: { $problem }
+effect-not-recorded = { $name }: lo que pasó no se pudo anotar, así que para el registro es incierto: { $problem }
+effect-not-recorded-done = { $name }: ocurrió ({ $resource }) y no se pudo anotar, así que para el registro es incierto: { $problem }
+effect-not-sent = { $name }: no se envió nada ({ $why })
+effect-not-started = no se pudo poner en marcha la orden: { $cause }
+effect-other-policy = { $name } empezó con otra política; no se envió nada
+effect-other-policy-hint = --key-ttl, --lookup, --settle, --otherwise y --retry-below deben seguir siendo los de este efecto; «cola-ia show ID --json» los dice
+effect-outer-result = lo que debe saber el trabajo no se puede escribir en { $path }: { $cause }
+effect-reason-begun-again = otro proceso lo empezó mientras no se sabía qué fue del primero
+effect-reason-job-ends = su trabajo iba a acabar mientras no se sabía si ocurrió
+effect-reason-lease-ended = la reserva con la que empezó acabó antes de que nadie dijera qué pasó
+effect-reason-nobody-can-tell = pudo ocurrir, y ni clave ni búsqueda pueden saberlo
+effect-reason-other-try-open = un envío no ocurrió, y de otro no se sabe
+effect-reason-reported = quien lo envió no sabe si ocurrió
+effect-reason-restored = el almacén se restauró de un estado anterior, y pudo ocurrir desde entonces
+effect-rejected = { $name }: el destino lo rechazó para siempre ({ $why })
+effect-replayed = { $name } ya había ocurrido; no se envió nada
+effect-replayed-resource = { $name } ya había ocurrido, como { $resource }; no se envió nada
+effect-report-again-hint = no se sabe si se oyó: dilo otra vez
+effect-result-field = el campo «{ $field }» de COLA_IA_RESULT no tiene la forma que debe; se guarda con el resultado
+effect-result-no-object = COLA_IA_RESULT no es un objeto JSON y no se usa
+effect-result-too-long = COLA_IA_RESULT pasa de 64 KiB y no se usa
+effect-result-unreadable = COLA_IA_RESULT no se puede leer: { $cause }
+effect-too-many = { $name }: el trabajo tiene ya todos los efectos, o el efecto todos los envíos, que puede haber; no se envió nada
+effect-unknown = { $name }: se envió y no se sabe si ocurrió ({ $why })
+effect-unknown-hint = el próximo intento lo averigua según la política del efecto; «cola-ia show ID» cuenta más
+effect-used = { $name }: ese begin id ya hizo su envío; empieza otra vez con uno nuevo
+effect-void = { $name }: { $number } habla de lo que ya pasó; no se cambió nada
+effect-void-hint = empieza otra vez
+effect-wait = { $name }: lo que pudo enviarse aún no se vería; no se envió nada, y sigue en { $until }
+
 ## work
 
 work-no-threads = no se puede poner en marcha el trabajador: { $cause }
@@ -1413,6 +1729,13 @@ work-said = { $line }
 work-said-nothing = no escribió nada en stderr
 work-cost = { $id }: { $fault }
 work-escaped = { $id }: un proceso de su orden se ha salido de su grupo y sigue vivo
+work-failed-held = { $id }: el intento { $attempt } falló ({ $class }): { $said }; no se sabe qué fue de un efecto suyo y queda retenido: cola-ia show ID
+work-held = { $id }: retenido hasta que una persona mire uno de sus efectos: cola-ia show ID; no se cuenta ningún intento
+work-summary-held =
+    { $count ->
+        [one] 1 retenido
+       *[other] { $count } retenidos
+    }
 work-result-no-object = { $id }: COLA_IA_RESULT no es un objeto JSON y no se usa; su comienzo se guarda como error
 work-result-too-long = { $id }: COLA_IA_RESULT pasa de 64 KiB y no se usa
 work-result-unreadable = { $id }: COLA_IA_RESULT no se puede leer: { $cause }

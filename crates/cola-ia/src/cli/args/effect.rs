@@ -199,7 +199,7 @@ pub(super) fn read(matches: &ArgMatches) -> Result<EffectCommandOptions, Problem
                 "failed" => match (matches.get_flag("rejected"), matches.get_flag("not-sent")) {
                     (true, false) => TrySaid::Failed(Failure::Rejected, note()?),
                     (false, true) => TrySaid::Failed(Failure::NotSent, note()?),
-                    _ => return Err(Problem::usage(Message::new("usage-effect-failed"))),
+                    _ => return Err(Problem::usage(Message::new("usage-why-failed"))),
                 },
                 _ => TrySaid::Unknown(note()?),
             };

@@ -1,3 +1,4 @@
+use cola_ia_core::effect::{BeginId, Effect, EffectName, EffectState, Micros, Policy, Reason, Try, TryOutcome};
 use cola_ia_core::event::Fingerprint;
 use cola_ia_core::filter::Filter;
 use cola_ia_core::intake::{DeliveryNumber, EventNumber};
@@ -113,19 +114,42 @@ fn full() -> EventHistory {
             },
         ],
         attempts: vec![attempt(3, "crashed"), attempt(2, "error"), attempt(1, "released")],
-        effects: vec![EffectView {
-            effect: 4,
+        effects: vec![effect()],
+    }
+}
+
+/// One that waits for a person, with two tries and a result that came late.
+fn effect() -> EffectView {
+    let at = |minutes| Timestamp::from_micros(START + minutes * MINUTE);
+    let one = |begun: i64, outcome| Try {
+        begin_id: Some(BeginId([begun as u8; 16])),
+        lease: None,
+        request: None,
+        begun_at: at(begun),
+        send_before: at(begun + 1),
+        deadline: at(begun + 3),
+        key_until: None,
+        expected: Micros::new(20_000),
+        reserved: None,
+        outcome,
+    };
+    EffectView {
+        key: "k".repeat(43),
+        changed_at: at(9),
+        note: Some("no answer\u{1b}[2J".to_owned()),
+        replays: 0,
+        effect: Effect {
             run: 1,
-            name: "publish\u{1b}[2J".to_owned(),
-            key: "k".to_owned(),
-            state: "unknown".to_owned(),
-            begun_at: Timestamp::from_micros(START + MINUTE),
-            changed_at: Timestamp::from_micros(START + 2 * MINUTE),
-            reason: Some("no_answer".to_owned()),
-            resource_id: None,
-            cost_micros: Some(1_500),
-            tries: 2,
-        }],
+            name: EffectName::new("publish").unwrap(),
+            policy: Policy::default(),
+            state: EffectState::Held,
+            reason: Some(Reason::NobodyCanTell),
+            begun_at: at(1),
+            tries: vec![one(1, Some(TryOutcome::NotSent)), one(4, None)],
+            records: Vec::new(),
+            look_first: false,
+            alarm: None,
+        },
     }
 }
 

@@ -461,12 +461,17 @@ impl<'a> EffectAnswer<'a> {
                 number: self.r#try?,
                 send_before: instant(self.send_before.as_ref())?,
                 deadline: instant(self.deadline.as_ref())?,
-                key_until: self.key_until.as_ref().map(|until| instant(Some(until))).map_or(Some(None), |it| it.map(Some))?,
+                key_until: self
+                    .key_until
+                    .as_ref()
+                    .map(|until| instant(Some(until)))
+                    .map_or(Some(None), |it| it.map(Some))?,
             }),
             "done" => BeginAnswer::Done(Box::new(self.record.as_ref()?.recorded()?)),
-            "check" => {
-                BeginAnswer::Check { ticket: self.ticket?, begun_at: self.begun_at.as_ref().and_then(|at| instant(Some(at))) }
-            }
+            "check" => BeginAnswer::Check {
+                ticket: self.ticket?,
+                begun_at: self.begun_at.as_ref().and_then(|at| instant(Some(at))),
+            },
             "wait" => BeginAnswer::Wait { until: instant(self.until.as_ref())? },
             "held" => BeginAnswer::Held(Reason::from_word(self.reason.as_deref()?)?),
             "used" => BeginAnswer::Used,

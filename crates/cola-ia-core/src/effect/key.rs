@@ -19,8 +19,7 @@ pub const JOB_EFFECT: &str = "job";
 /// that were sent are remembered elsewhere.
 pub fn effect_key(namespace: &[u8; 16], source: &Source, id: &str, run: u32, name: &str) -> String {
     let run = run.to_string();
-    let fields =
-        [namespace.as_slice(), source.as_str().as_bytes(), id.as_bytes(), run.as_bytes(), name.as_bytes()];
+    let fields = [namespace.as_slice(), source.as_str().as_bytes(), id.as_bytes(), run.as_bytes(), name.as_bytes()];
     base64url(&hash_of(b"cola-ia/effect/1", fields))
 }
 

@@ -88,11 +88,12 @@ pub fn run(session: &Session, options: &EffectRunOptions, settings: &Settings) -
     };
     let plan = options.of.plan(Some(request), grace);
     let outcome = runtime.block_on(async {
-        let (stop, stopped) = watch::channel(Stop::Run);
+        let (stop, told) = watch::channel(Stop::Run);
         let passing_on = tokio::spawn(pass_the_stop_on(Arc::clone(&stopper), stop));
-        let keeping = (!holder.is_inside()).then(|| tokio::spawn(keep_the_lease(Arc::clone(&holder), settings.clone())));
+        let keeping =
+            (!holder.is_inside()).then(|| tokio::spawn(keep_the_lease(Arc::clone(&holder), settings.clone())));
         let keeper = Patient { holder: Arc::clone(&holder), stopper: Arc::clone(&stopper) };
-        let mut sender = Process { session, options, grace, stopped, folder };
+        let mut sender = Process { session, options, grace, stopped: told, folder };
         let outcome = guard(&keeper, &mut sender, &plan, (&SystemClock, &SystemEntropy)).await;
         passing_on.abort();
         if let Some(keeping) = keeping {
@@ -199,7 +200,9 @@ impl Sender for Process<'_> {
     async fn send(&mut self, permission: &Permission) -> Judged {
         let result = match self.folder.paths() {
             Ok((_, result)) => result,
-            Err(cause) => return Judged::of(super::Sent::NotSent(format!("there is no place for its result: {cause}"))),
+            Err(cause) => {
+                return Judged::of(super::Sent::NotSent(format!("there is no place for its result: {cause}")));
+            }
         };
         let mut env = self.env(&permission.key, &result);
         env.push((TRY_VAR.to_owned(), permission.go.number.to_string().into()));
@@ -426,10 +429,7 @@ mod tests {
         let done = Outcome::Done { evidence, replayed: true };
         assert_eq!(left_by(&done), r#"{"n":1.10,"resource_id":"post-9","title":"x"}"#);
         let until = Timestamp::from_micros(2_000_001);
-        assert_eq!(
-            left_by(&Outcome::Later(Later::Wait(until))),
-            r#"{"error_class":"effect_wait","retry_after":"2"}"#
-        );
+        assert_eq!(left_by(&Outcome::Later(Later::Wait(until))), r#"{"error_class":"effect_wait","retry_after":"2"}"#);
         assert_eq!(left_by(&Outcome::Refused(Refused::OtherRequest)), r#"{"error_class":"effect_mismatch"}"#);
     }
 
@@ -440,7 +440,9 @@ mod tests {
         let fields: Fields = serde_json::from_str(r#"{"resource_id":"post-9"}"#).unwrap();
         let after = |before: Option<&str>| {
             let _ = std::fs::remove_file(&path);
-            before.map(|before| std::fs::write(&path, before).unwrap());
+            if let Some(before) = before {
+                std::fs::write(&path, before).unwrap();
+            }
             leave(&path, &fields).unwrap();
             std::fs::read_to_string(&path).unwrap()
         };

@@ -294,7 +294,7 @@ pub(super) async fn record(
                 worker.outage.is_over();
                 match answers.pop() {
                     Some(Err(EndRefused::Unresolved(names))) => {
-                        ends = Arc::new(vec![unresolved(token, &ends[0].report, &names)])
+                        ends = Arc::new(vec![unresolved(token, &ends[0].report, &names)]);
                     }
                     Some(Err(EndRefused::LeaseLost(lost))) => break Some(Err(lost)),
                     Some(Ok(ended)) => break Some(Ok(ended)),

@@ -70,16 +70,12 @@ pub(super) fn run(session: &Session, options: &EffectListOptions, settings: &Set
     if shown > 0 {
         return Ok(Exit::Done);
     }
-    match &options.resource_id {
-        Some(resource) => {
-            Err(Problem::failed(Message::new("effect-find-nothing").with("resource", resource))
-                .hint(Message::new("effect-find-nothing-hint")))
-        }
-        None => {
-            session.note(&Message::new("effect-list-none"));
-            Ok(Exit::Done)
-        }
+    if let Some(resource) = &options.resource_id {
+        return Err(Problem::failed(Message::new("effect-find-nothing").with("resource", resource))
+            .hint(Message::new("effect-find-nothing-hint")));
     }
+    session.note(&Message::new("effect-list-none"));
+    Ok(Exit::Done)
 }
 
 fn head(lang: &Lang) -> Table {
@@ -143,7 +139,7 @@ fn own(session: &Session, options: &EffectListOptions, inside: &Inside) -> Resul
                 let state = EffectState::from_word(&effect.state)
                     .map_or_else(|| effect.state.to_string(), |state| session.lang.effect(state).to_owned());
                 let resource = effect.resource_id.as_deref().map(|id| format!(" {}", id_on_a_line(id)));
-                out.push_str(&format!("{} {state}{}\n", effect.name, resource.unwrap_or_default()));
+                out.extend([&effect.name, " ", &state, &resource.unwrap_or_default(), "\n"]);
             }
         }
         out

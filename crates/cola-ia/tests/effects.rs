@@ -93,6 +93,10 @@ fn every_end_of_a_command_is_an_answer() {
         check_exit(&ran, exit);
         assert_eq!((out(&ran).as_str(), stands(&place).0.as_str()), (said, state), "{script}: {}", err(&ran));
         assert!(!err(&ran).contains('⟨'), "{}", err(&ran));
+        if exit == 65 {
+            assert_eq!(show(&place)["effects"][0]["note"], "exit 65: no");
+            assert!(err(&ran).starts_with("no\n"), "{}", err(&ran));
+        }
         if let Ok(pid) = fs::read_to_string(place.path("pid")) {
             let pid = Pid::from_raw(pid.trim().parse().unwrap());
             until("the end of the whole group", || kill(pid, None).is_err().then_some(()));

@@ -183,7 +183,8 @@ fn no_text_disturbs_the_terminal() {
         store.execute(all, [nasty, &long]).unwrap();
     }
     store.execute("UPDATE conflicts SET decision = 'keep', decided_at = 1, note = ?1", [NASTY.concat()]).unwrap();
-    store.execute("UPDATE effects SET name = ?1, reason = ?1, resource_id = ?1", [NASTY.concat()]).unwrap();
+    store.execute("UPDATE effects SET note = ?1", [NASTY.concat()]).unwrap();
+    store.execute("UPDATE effect_records SET resource_id = ?1, result = ?1, model = ?1", [NASTY.concat()]).unwrap();
     store.execute("UPDATE jobs SET reason = ?1, resource_id = ?1", [NASTY.concat()]).unwrap();
     drop(store);
     let ids: Vec<String> = out(&place.run(&["jobs", "--json"]))
@@ -193,6 +194,7 @@ fn no_text_disturbs_the_terminal() {
     assert_eq!(ids.len(), NASTY.len());
     let mut commands: Vec<Vec<&str>> =
         vec![vec!["jobs"], vec!["deliveries"], vec!["conflicts"], vec!["conflicts", "--diff"], vec!["errors"]];
+    commands.push(vec!["effect", "list"]);
     commands.extend(ids.iter().map(|id| vec!["show", id]));
     for args in commands {
         let start = Instant::now();

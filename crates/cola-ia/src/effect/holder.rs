@@ -70,7 +70,7 @@ impl Holder {
                     call_time_ms: millis(plan.call_time),
                     ..request("effect_begin", Some(&plan.name))
                 };
-                ask(inside, &asked, EffectAnswer::begin)
+                ask(inside, &asked, begun)
             }
         }
     }
@@ -85,7 +85,7 @@ impl Holder {
                 let of = EffectRef { lease: *lease, name: name.clone(), number, job: job.clone() };
                 block_on(tell(&**store, of, word, *policy)).map_err(|error| of_store(&error))
             }
-            Self::Worker(inside) => ask(inside, &told(name, number, word), EffectAnswer::report),
+            Self::Worker(inside) => ask(inside, &told(name, number, word), reported),
         }
     }
 
@@ -147,6 +147,14 @@ pub(crate) async fn tell(
 pub(crate) fn of_store(error: &StoreError) -> Unheard {
     let problem = Problem::from_store(error);
     if can_pass(error) { Unheard::Again(problem) } else { Unheard::Never(problem) }
+}
+
+fn begun(answer: &EffectAnswer<'_>) -> Option<EffectBegun> {
+    answer.begin()
+}
+
+fn reported(answer: &EffectAnswer<'_>) -> Option<ReportAnswer> {
+    answer.report()
 }
 
 fn hex(hash: RequestHash) -> String {

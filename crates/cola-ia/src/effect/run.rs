@@ -5,6 +5,8 @@ use std::ffi::OsString;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::sync::mpsc::{SyncSender, sync_channel};
+use std::thread::JoinHandle;
 use std::time::Duration;
 
 use cola_ia_core::clock::{Clock as _, SystemClock, SystemEntropy, Timestamp};
@@ -50,6 +52,10 @@ pub struct EffectRunOptions {
 const PATIENCE: Duration = Duration::from_mins(5);
 /// The longest grace. Whoever ends us waits no longer than that, and then nobody would end the command.
 const GRACE_MAX: Duration = Duration::from_secs(5);
+/// Parts of the command's stderr that wait to be written on.
+const ECHOES: usize = 64;
+/// So long is waited for the last of them.
+const LAST_WORDS: Duration = Duration::from_secs(1);
 /// What a command gets of the environment that its job has, and is not of ours alone.
 const OF_THE_JOB: [&str; 10] = [
     "COLA_IA_ID",
@@ -134,6 +140,18 @@ async fn keep_the_lease(holder: Arc<Holder>, settings: Settings) {
     }
 }
 
+/// What the command says on stderr goes on to ours as it comes, from a thread that may be held up.
+fn echo() -> (SyncSender<Vec<u8>>, JoinHandle<()>) {
+    let (heard, words) = sync_channel::<Vec<u8>>(ECHOES);
+    let echo = std::thread::spawn(move || {
+        for said in words {
+            // Where stderr is closed there is nobody left to read it.
+            let _ = std::io::stderr().write_all(&said);
+        }
+    });
+    (heard, echo)
+}
+
 /// A keeper that is asked again for a while.
 struct Patient {
     holder: Arc<Holder>,
@@ -206,16 +224,23 @@ impl Sender for Process<'_> {
         };
         let mut env = self.env(&permission.key, &result);
         env.push((TRY_VAR.to_owned(), permission.go.number.to_string().into()));
+        let (heard, echo) = echo();
         let spec = Spec {
             program: self.options.program.clone(),
             args: self.options.args.clone(),
             env,
             stdin: String::new(),
-            inherit: true,
+            inherit: Some(heard),
             time_limit: Some(self.options.of.effect.call_time),
             grace: self.grace,
         };
-        let exit = match child::run(spec, self.stopped.clone()).await {
+        let ended = child::run(spec, self.stopped.clone()).await;
+        // Words that nobody takes are not waited for.
+        let last = tokio::time::Instant::now() + LAST_WORDS;
+        while !echo.is_finished() && tokio::time::Instant::now() < last {
+            tokio::time::sleep(LAST_WORDS / 200).await;
+        }
+        let exit = match ended {
             Ok(exit) => exit,
             Err(why) => {
                 match not_started(&self.options.program, &why) {
@@ -257,7 +282,7 @@ impl Sender for Process<'_> {
             args: EffectCommand::lookup_args(line, &check.key),
             env,
             stdin: String::new(),
-            inherit: false,
+            inherit: None,
             time_limit: Some(self.options.of.effect.call_time),
             grace: self.grace,
         };

@@ -130,7 +130,7 @@ async fn run(worker: &Worker, leased: &Leased, grip: &Grip) -> Result<Ran, NotRu
         args: worker.how.args.clone(),
         env: env.clone(),
         stdin: stdin.clone(),
-        inherit: false,
+        inherit: None,
         time_limit: worker.time_limit,
         grace: worker.grace,
     };

@@ -55,6 +55,7 @@ async fn one_after_the_other(stop: watch::Receiver<Stop>) {
             args: Vec::new(),
             env: vec![("COLA_IA_JOB".into(), "1".into())],
             stdin: "a text".into(),
+            inherit: None,
             time_limit: Some(Duration::from_mins(1)),
             grace: Duration::from_secs(10),
         };

@@ -78,7 +78,7 @@ fn every_end_of_a_command_is_an_answer() {
     let time_over = r#"trap "" TERM; sleep 60 & echo $! >pid; wait; wait; sleep 60"#;
     for (script, options, exit, state, said) in [
         (POST, &[][..], 0, "done", "post-9\n"),
-        (r#"printf 'two\nlines\n\n'"#, &[], 0, "done", "two\nlines\n"),
+        (r"printf 'two\nlines\n\n'", &[], 0, "done", "two\nlines\n"),
         (r#"echo noise; echo '{"a":1,"cost":0.5}' >"$COLA_IA_RESULT""#, &[], 0, "done", "{\"a\":1}\n"),
         ("true", &[], 0, "done", ""),
         ("echo no >&2; exit 65", &[], 65, "failed", ""),
@@ -93,6 +93,10 @@ fn every_end_of_a_command_is_an_answer() {
         check_exit(&ran, exit);
         assert_eq!((out(&ran).as_str(), stands(&place).0.as_str()), (said, state), "{script}: {}", err(&ran));
         assert!(!err(&ran).contains('⟨'), "{}", err(&ran));
+        if exit == 65 {
+            assert_eq!(show(&place)["effects"][0]["note"], "exit 65: no");
+            assert!(err(&ran).starts_with("no\n"), "{}", err(&ran));
+        }
         if let Ok(pid) = fs::read_to_string(place.path("pid")) {
             let pid = Pid::from_raw(pid.trim().parse().unwrap());
             until("the end of the whole group", || kill(pid, None).is_err().then_some(()));
@@ -193,9 +197,8 @@ impl Worker {
 
     /// Killed together with the command, which has written its number.
     fn killed_in_the_middle(mut self, place: &Place) {
-        let pid = until("the command", || {
-            fs::read_to_string(place.path("pid")).ok().and_then(|pid| pid.trim().parse().ok())
-        });
+        let pid =
+            until("the command", || fs::read_to_string(place.path("pid")).ok().and_then(|pid| pid.trim().parse().ok()));
         self.0.kill().unwrap();
         self.0.wait().unwrap();
         let _ = kill(Pid::from_raw(pid), Signal::SIGKILL);
@@ -224,7 +227,7 @@ fn work_until(place: &Place, wanted: &str, script: &str) {
 
 #[test]
 fn a_worker_that_is_killed_in_the_middle_goes_on_by_policy() {
-    let sends = r#"echo x >>sent; [ -e second ] && exit 0; echo $$ >pid; sleep 60"#;
+    let sends = "echo x >>sent; [ -e second ] && exit 0; echo $$ >pid; sleep 60";
     for (policy, wanted, calls) in [
         ("", "held", 1),
         ("--otherwise retry", "done", 2),
@@ -263,7 +266,8 @@ fn a_held_job_is_settled_by_hand() {
         });
         (place, script)
     };
-    let resolve = |place: &Place, args: &[&str]| place.run(&[&["effect", "resolve", "idea-42", "publish"], args].concat());
+    let resolve =
+        |place: &Place, args: &[&str]| place.run(&[&["effect", "resolve", "idea-42", "publish"], args].concat());
     // It happened: the next attempt uses that.
     let (place, script) = held();
     let wrong = resolve(&place, &["--happened", "post-9", "--try", "7"]);
@@ -405,7 +409,10 @@ fn inside_of_a_job_neither_lease_nor_store_is_needed() {
     assert_eq!(words, expected, "{said}");
     // The job has made what its last effect has made; what its effects cost is not counted twice.
     let worked: Value = serde_json::from_str(out(&ran).lines().next().unwrap()).unwrap();
-    assert_eq!((&worked["state"], &worked["resource_id"], &worked["cost_micros"]), (&json!("done"), &json!("post-9"), &Value::Null));
+    assert_eq!(
+        (&worked["state"], &worked["resource_id"], &worked["cost_micros"]),
+        (&json!("done"), &json!("post-9"), &Value::Null)
+    );
 }
 
 #[test]
@@ -446,7 +453,11 @@ fn effect_run_inside_of_a_job_tells_the_job_what_it_made_or_waits_for() {
 #[test]
 fn the_socket_speaks_one_object_a_line_and_cuts_nothing() {
     let place = with_event();
-    let worker = Worker::start(&place, &[], r#"echo "$COLA_IA_SOCKET" >socket.new; mv socket.new socket; until [ -e end ]; do sleep 0.02; done"#);
+    let worker = Worker::start(
+        &place,
+        &[],
+        r#"echo "$COLA_IA_SOCKET" >socket.new; mv socket.new socket; until [ -e end ]; do sleep 0.02; done"#,
+    );
     let path = until("the socket", || fs::read_to_string(place.path("socket")).ok());
     let stream = UnixStream::connect(path.trim()).unwrap();
     stream.set_read_timeout(Some(Duration::from_mins(1))).unwrap();
@@ -504,9 +515,15 @@ fn a_whole_command_can_be_one_effect() {
     let ran = work(&place, &options, script);
     check_exit(&ran, 0);
     let worked: Value = serde_json::from_str(out(&ran).lines().next().unwrap()).unwrap();
-    assert_eq!((&worked["state"], &worked["resource_id"], &worked["cost_micros"]), (&json!("done"), &json!("post-9"), &Value::Null));
+    assert_eq!(
+        (&worked["state"], &worked["resource_id"], &worked["cost_micros"]),
+        (&json!("done"), &json!("post-9"), &Value::Null)
+    );
     let shown = show(&place);
-    assert_eq!((&shown["effects"][0]["state"], &shown["effects"][0]["cost_micros"]), (&json!("done"), &json!(1_000_000)));
+    assert_eq!(
+        (&shown["effects"][0]["state"], &shown["effects"][0]["cost_micros"]),
+        (&json!("done"), &json!(1_000_000))
+    );
     // 65 and 75 are what they are for any command.
     for (exit, wanted, effect) in [(65, "failed", "failed"), (75, "pending", "failed")] {
         let place = with_event();
@@ -537,12 +554,15 @@ fn a_whole_command_can_be_one_effect() {
 
 #[test]
 fn a_signal_is_passed_on_and_the_end_of_the_command_reported() {
-    for (trap, exit, state) in [("echo $$ >ended; exit 0", 0, "done"), ("exit 75", 75, "failed"), ("exit 1", 70, "unknown")] {
+    for (trap, exit, state) in
+        [("echo $$ >ended; exit 0", 0, "done"), ("exit 75", 75, "failed"), ("exit 1", 70, "unknown")]
+    {
         let place = with_event().with("COLA_IA_GRACE", "5s");
         let lease = claim(&place);
         let script = format!("trap '{trap}' TERM; echo $$ >pid; while :; do sleep 0.02; done");
         let mut command = place.command(&["effect", "run", "publish", "--", "sh", "-c", &script]);
-        let mut child = command.env("COLA_IA_LEASE", &lease).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+        let mut child =
+            command.env("COLA_IA_LEASE", &lease).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
         until("the command", || place.path("pid").exists().then_some(()));
         signal(&child, Signal::SIGTERM);
         let ended = until("the end", || child.try_wait().unwrap());

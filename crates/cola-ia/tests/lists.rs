@@ -34,10 +34,12 @@ const ATTEMPTS: &str = "
            (3, 1, 1, 3, x'03', 'host:2', 5000000, 6000000, 'timed_out', NULL, 'time_limit', 'more than 5 min'),
            (4, 1, 1, 4, x'04', 'host:2', 7000000, 9000000, 'done', 0, NULL, NULL);
     UPDATE jobs SET state = 'done', attempts = 4, changed_at = 9000000, resource_id = 'post-9' WHERE event = 1;
-    INSERT INTO effects (effect, event, run, name, key, state, lookup, settle, otherwise, begun_at, changed_at, resource_id)
-    VALUES (1, 1, 1, 'publish', 'k1', 'done', 0, 0, 'hold', 8000000, 8500000, 'post-9');
-    INSERT INTO effect_tries (effect, number, begin_id, attempt, begun_at, send_before, deadline, open)
-    VALUES (1, 1, x'01', 4, 8000000, 8100000, 8200000, 0);
+    INSERT INTO effects (effect, event, run, name, key, state, lookup, settle, otherwise, begun_at, changed_at)
+    VALUES (1, 1, 1, 'publish', 'k1', 'done', 0, 0, 'hold', 8000000, 8500000);
+    INSERT INTO effect_records (effect, number, try, at, witness, resource_id, charged_micros, day)
+    VALUES (1, 1, 1, 8500000, 'sender', 'post-9', 0, 0);
+    INSERT INTO effect_tries (effect, number, begin_id, attempt, begun_at, send_before, deadline, outcome)
+    VALUES (1, 1, x'01', 4, 8000000, 8100000, 8200000, 'done');
     UPDATE conflicts SET decision = 'keep', decided_at = 9000000, note = 'lo envió dos veces' WHERE event = 1;
     INSERT INTO revisions (event, number, fingerprint, accepted_at, conflict, text)
     VALUES (1, 2, zeroblob(32), 9500000, 2, 'Comparar cuatro modelos');";
@@ -181,7 +183,8 @@ fn no_text_disturbs_the_terminal() {
         store.execute(all, [nasty, &long]).unwrap();
     }
     store.execute("UPDATE conflicts SET decision = 'keep', decided_at = 1, note = ?1", [NASTY.concat()]).unwrap();
-    store.execute("UPDATE effects SET name = ?1, reason = ?1, resource_id = ?1", [NASTY.concat()]).unwrap();
+    store.execute("UPDATE effects SET note = ?1", [NASTY.concat()]).unwrap();
+    store.execute("UPDATE effect_records SET resource_id = ?1, result = ?1, model = ?1", [NASTY.concat()]).unwrap();
     store.execute("UPDATE jobs SET reason = ?1, resource_id = ?1", [NASTY.concat()]).unwrap();
     drop(store);
     let ids: Vec<String> = out(&place.run(&["jobs", "--json"]))
@@ -191,6 +194,7 @@ fn no_text_disturbs_the_terminal() {
     assert_eq!(ids.len(), NASTY.len());
     let mut commands: Vec<Vec<&str>> =
         vec![vec!["jobs"], vec!["deliveries"], vec!["conflicts"], vec!["conflicts", "--diff"], vec!["errors"]];
+    commands.push(vec!["effect", "list"]);
     commands.extend(ids.iter().map(|id| vec!["show", id]));
     for args in commands {
         let start = Instant::now();

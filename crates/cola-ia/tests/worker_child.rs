@@ -23,7 +23,7 @@ fn sh(script: impl AsRef<str>) -> Spec {
         args: vec!["-c".into(), script.as_ref().into()],
         env: Vec::new(),
         stdin: String::new(),
-        inherit: false,
+        inherit: None,
         time_limit: None,
         grace: LONG,
     }

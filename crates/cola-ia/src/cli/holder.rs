@@ -131,7 +131,7 @@ pub(super) fn end(
             Ok(Exit::Done)
         }
         Err(EndRefused::LeaseLost(lost)) => Err(lost_lease(lost)),
-        Err(EndRefused::Unresolved(names)) => Err(unresolved(&names)),
+        Err(EndRefused::Unresolved(effects)) => Err(unresolved(&effects)),
     }
 }
 

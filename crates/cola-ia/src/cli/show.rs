@@ -364,7 +364,8 @@ impl Story<'_> {
         let dashes = if id.starts_with('-') { "-- " } else { "" };
         let (source, name, number) = (&event.job.source, &view.effect.name, view.effect.newest());
         let source = if source.as_str() == "default" { String::new() } else { format!(" --source {source}") };
-        for word in ["--happened RESOURCE", "--did-not-happen", "--abandon"] {
+        let happened = format!("--happened {}", self.lang.t("value-resource", &[]));
+        for word in [&*happened, "--did-not-happen", "--abandon"] {
             self.line(&format!("    cola-ia effect resolve {word} --try {number}{source} {dashes}{id} {name}"));
         }
     }

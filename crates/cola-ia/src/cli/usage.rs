@@ -50,8 +50,9 @@ pub(super) fn explain(error: &Error, root: &Clap, args: &[OsString]) -> Problem 
             return unknown_command(&name, command.get_subcommands().map(Clap::get_name));
         }
         ErrorKind::MissingRequiredArgument => {
-            let problem =
-                Problem::usage(Message::new("usage-missing").with("argument", arg.trim_matches(['<', '>', '.'])));
+            let problem = Problem::usage(
+                Message::new("usage-missing").with("argument", arg.replace("> <", ", ").trim_matches(['<', '>', '.'])),
+            );
             match &*path_of(&asked) {
                 "add" => return problem.hint(Message::new("usage-add-what")),
                 "work" => return problem.hint(Message::new("usage-work-what")),

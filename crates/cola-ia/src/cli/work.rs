@@ -164,7 +164,7 @@ fn attempt_went_wrong(finished: &Finished, ended: Ended) -> Option<Message> {
     if !matches!(finished.outcome, Outcome::Error | Outcome::TimedOut) {
         return None;
     }
-    let said = last_line(&report.stderr).or_else(|| report.error.clone());
+    let said = report.error.clone().or_else(|| last_line(&report.stderr));
     let said = match &said {
         Some(line) => Message::new("work-said").with("line", short_line(line, SAID_MAX_CHARS)),
         None => Message::new("work-said-nothing"),

@@ -107,7 +107,10 @@ pub(crate) enum Later {
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Outcome {
     /// It has happened. `replayed`: before this call, and nothing was sent now.
-    Done { evidence: Evidence, replayed: bool },
+    Done {
+        evidence: Evidence,
+        replayed: bool,
+    },
     /// The destination refused it for good.
     Rejected(String),
     /// It was sent, and nobody knows whether it happened.
@@ -117,11 +120,16 @@ pub(crate) enum Outcome {
     Held(Reason),
     Refused(Refused),
     /// The lease is lost. What is known of what happened was recorded all the same.
-    LeaseLost { done: Option<Evidence> },
+    LeaseLost {
+        done: Option<Evidence>,
+    },
     /// Nobody answered the question whether it may be sent, and nothing was sent.
     NotBegun(Problem),
     /// What happened could not be recorded: for the ledger it is unknown.
-    NotRecorded { sent: Sent, problem: Problem },
+    NotRecorded {
+        sent: Sent,
+        problem: Problem,
+    },
 }
 
 /// Sends an effect as its ledger allows, and says what happened.
@@ -134,27 +142,26 @@ pub(crate) async fn guard(
     for _ in 0..ROUNDS_MAX {
         // Another process that asks has another one, so that it can never be taken for us.
         let id = BeginId::draw(entropy);
-        let mut asked = Instant::now();
-        let asking = persist(keeper, || {
-            asked = Instant::now();
+        let mut last_asked = Instant::now();
+        let answer = persist(keeper, || {
+            last_asked = Instant::now();
             keeper.begin(plan, id)
         });
-        let begun = match asking.await {
+        let begun = match answer.await {
             Ok(begun) => begun,
             Err(problem) => return Outcome::NotBegun(problem),
         };
         match begun.answer {
             BeginAnswer::Go(go) => {
                 let permission = Permission { key: begun.key, go };
-                let may_send = go.may_send(clock.now()) && asked.elapsed() < between(begun.at, go.send_before);
+                let may_send = go.may_send(clock.now()) && last_asked.elapsed() < between(begun.at, go.send_before);
                 return send(keeper, sender, plan, &permission, may_send).await;
             }
             BeginAnswer::Done(recorded) => return Outcome::Done { evidence: recorded.evidence, replayed: true },
             BeginAnswer::Check { ticket, begun_at } => {
                 let check = Check { key: begun.key, begun_at };
-                match look(keeper, sender, plan, ticket, &check).await {
-                    Some(outcome) => return outcome,
-                    None => continue,
+                if let Some(outcome) = look(keeper, sender, plan, ticket, &check).await {
+                    return outcome;
                 }
             }
             BeginAnswer::Wait { until } => return Outcome::Later(Later::Wait(until)),

@@ -1,10 +1,11 @@
 //! Who keeps the ledger for a command: the store that the settings name, or inside of a job the worker that runs it.
 
 use std::borrow::Cow;
+use std::fmt::Write as _;
 use std::io;
 
 use cola_ia_core::clock::Timestamp;
-use cola_ia_core::effect::{Begin, BeginId, EffectName, Evidence, Micros, ReportAnswer};
+use cola_ia_core::effect::{Begin, BeginId, EffectName, Evidence, Micros, ReportAnswer, RequestHash};
 use cola_ia_core::event::Source;
 use cola_ia_core::job::{LeaseToken, RetryPolicy};
 use cola_ia_core::store::{EffectBegun, EffectRef, Failure, JobRun, LeaseLost, Looked, Store, StoreError};
@@ -24,12 +25,7 @@ use crate::worker::outage::can_pass;
 /// Who keeps the ledger.
 pub(crate) enum Holder {
     /// The store, for the job of a lease.
-    Store {
-        store: Box<SqliteStore>,
-        policy: RetryPolicy,
-        lease: LeaseToken,
-        job: Option<JobRun>,
-    },
+    Store { store: Box<SqliteStore>, policy: RetryPolicy, lease: LeaseToken, job: Option<JobRun> },
     /// Inside of a job.
     Worker(Inside),
 }
@@ -59,7 +55,7 @@ impl Holder {
             }
             Self::Worker(inside) => {
                 let begin_id = id.to_string();
-                let hash = plan.request.map(|hash| hash.iter().map(|byte| format!("{byte:02x}")).collect::<String>());
+                let hash = plan.request.map(hex);
                 let millis = |length: std::time::Duration| Some(u64::try_from(length.as_millis()).unwrap_or(u64::MAX));
                 let asked = EffectRequest {
                     begin_id: Some(Cow::Borrowed(&begin_id)),
@@ -74,7 +70,7 @@ impl Holder {
                     call_time_ms: millis(plan.call_time),
                     ..request("effect_begin", Some(&plan.name))
                 };
-                ask(inside, &asked, |answer| answer.begin())
+                ask(inside, &asked, begun)
             }
         }
     }
@@ -89,7 +85,7 @@ impl Holder {
                 let of = EffectRef { lease: *lease, name: name.clone(), number, job: job.clone() };
                 block_on(tell(&**store, of, word, *policy)).map_err(|error| of_store(&error))
             }
-            Self::Worker(inside) => ask(inside, &told(name, number, word), |answer| answer.report()),
+            Self::Worker(inside) => ask(inside, &told(name, number, word), reported),
         }
     }
 
@@ -153,6 +149,22 @@ pub(crate) fn of_store(error: &StoreError) -> Unheard {
     if can_pass(error) { Unheard::Again(problem) } else { Unheard::Never(problem) }
 }
 
+fn begun(answer: &EffectAnswer<'_>) -> Option<EffectBegun> {
+    answer.begin()
+}
+
+fn reported(answer: &EffectAnswer<'_>) -> Option<ReportAnswer> {
+    answer.report()
+}
+
+fn hex(hash: RequestHash) -> String {
+    hash.iter().fold(String::new(), |mut text, byte| {
+        // Writing to a string cannot fail.
+        let _ = write!(text, "{byte:02x}");
+        text
+    })
+}
+
 fn request<'a>(verb: &'static str, name: Option<&'a EffectName>) -> EffectRequest<'a> {
     let name = Cow::Borrowed(name.map_or("", EffectName::as_str));
     EffectRequest { v: VERSION, verb: Cow::Borrowed(verb), name, ..EffectRequest::default() }
@@ -201,8 +213,7 @@ fn ask<T>(
         io::ErrorKind::NotFound | io::ErrorKind::ConnectionRefused => Unheard::Never(problem),
         _ => Unheard::Again(problem),
     })?;
-    let answer: EffectAnswer<'_> =
-        serde_json::from_str(&text).map_err(|_| Unheard::Again(refused("no_answer")))?;
+    let answer: EffectAnswer<'_> = serde_json::from_str(&text).map_err(|_| Unheard::Again(refused("no_answer")))?;
     match (&*answer.result, &answer.code) {
         ("unavailable", code) => Err(Unheard::Again(refused(code.as_deref().unwrap_or("unavailable")))),
         ("invalid", code) => Err(Unheard::Never(refused(code.as_deref().unwrap_or("invalid")))),

@@ -5,6 +5,8 @@ use std::ffi::OsString;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::sync::mpsc::{SyncSender, sync_channel};
+use std::thread::JoinHandle;
 use std::time::Duration;
 
 use cola_ia_core::clock::{Clock as _, SystemClock, SystemEntropy, Timestamp};
@@ -50,6 +52,10 @@ pub struct EffectRunOptions {
 const PATIENCE: Duration = Duration::from_mins(5);
 /// The longest grace. Whoever ends us waits no longer than that, and then nobody would end the command.
 const GRACE_MAX: Duration = Duration::from_secs(5);
+/// Parts of the command's stderr that wait to be written on.
+const ECHOES: usize = 64;
+/// So long is waited for the last of them.
+const LAST_WORDS: Duration = Duration::from_secs(1);
 /// What a command gets of the environment that its job has, and is not of ours alone.
 const OF_THE_JOB: [&str; 10] = [
     "COLA_IA_ID",
@@ -88,11 +94,12 @@ pub fn run(session: &Session, options: &EffectRunOptions, settings: &Settings) -
     };
     let plan = options.of.plan(Some(request), grace);
     let outcome = runtime.block_on(async {
-        let (stop, stopped) = watch::channel(Stop::Run);
+        let (stop, told) = watch::channel(Stop::Run);
         let passing_on = tokio::spawn(pass_the_stop_on(Arc::clone(&stopper), stop));
-        let keeping = (!holder.is_inside()).then(|| tokio::spawn(keep_the_lease(Arc::clone(&holder), settings.clone())));
+        let keeping =
+            (!holder.is_inside()).then(|| tokio::spawn(keep_the_lease(Arc::clone(&holder), settings.clone())));
         let keeper = Patient { holder: Arc::clone(&holder), stopper: Arc::clone(&stopper) };
-        let mut sender = Process { session, options, grace, stopped, folder };
+        let mut sender = Process { session, options, grace, stopped: told, folder };
         let outcome = guard(&keeper, &mut sender, &plan, (&SystemClock, &SystemEntropy)).await;
         passing_on.abort();
         if let Some(keeping) = keeping {
@@ -131,6 +138,18 @@ async fn keep_the_lease(holder: Arc<Holder>, settings: Settings) {
         // One that is lost is told with the report.
         let _ = tokio::task::spawn_blocking(move || holder.extend(&settings)).await;
     }
+}
+
+/// What the command says on stderr goes on to ours as it comes, from a thread that may be held up.
+fn echo() -> (SyncSender<Vec<u8>>, JoinHandle<()>) {
+    let (heard, words) = sync_channel::<Vec<u8>>(ECHOES);
+    let echo = std::thread::spawn(move || {
+        for said in words {
+            // Where stderr is closed there is nobody left to read it.
+            let _ = std::io::stderr().write_all(&said);
+        }
+    });
+    (heard, echo)
 }
 
 /// A keeper that is asked again for a while.
@@ -199,20 +218,29 @@ impl Sender for Process<'_> {
     async fn send(&mut self, permission: &Permission) -> Judged {
         let result = match self.folder.paths() {
             Ok((_, result)) => result,
-            Err(cause) => return Judged::of(super::Sent::NotSent(format!("there is no place for its result: {cause}"))),
+            Err(cause) => {
+                return Judged::of(super::Sent::NotSent(format!("there is no place for its result: {cause}")));
+            }
         };
         let mut env = self.env(&permission.key, &result);
         env.push((TRY_VAR.to_owned(), permission.go.number.to_string().into()));
+        let (heard, echo) = echo();
         let spec = Spec {
             program: self.options.program.clone(),
             args: self.options.args.clone(),
             env,
             stdin: String::new(),
-            inherit: true,
+            inherit: Some(heard),
             time_limit: Some(self.options.of.effect.call_time),
             grace: self.grace,
         };
-        let exit = match child::run(spec, self.stopped.clone()).await {
+        let ended = child::run(spec, self.stopped.clone()).await;
+        // Words that nobody takes are not waited for.
+        let last = tokio::time::Instant::now() + LAST_WORDS;
+        while !echo.is_finished() && tokio::time::Instant::now() < last {
+            tokio::time::sleep(LAST_WORDS / 200).await;
+        }
+        let exit = match ended {
             Ok(exit) => exit,
             Err(why) => {
                 match not_started(&self.options.program, &why) {
@@ -254,7 +282,7 @@ impl Sender for Process<'_> {
             args: EffectCommand::lookup_args(line, &check.key),
             env,
             stdin: String::new(),
-            inherit: false,
+            inherit: None,
             time_limit: Some(self.options.of.effect.call_time),
             grace: self.grace,
         };
@@ -426,10 +454,7 @@ mod tests {
         let done = Outcome::Done { evidence, replayed: true };
         assert_eq!(left_by(&done), r#"{"n":1.10,"resource_id":"post-9","title":"x"}"#);
         let until = Timestamp::from_micros(2_000_001);
-        assert_eq!(
-            left_by(&Outcome::Later(Later::Wait(until))),
-            r#"{"error_class":"effect_wait","retry_after":"2"}"#
-        );
+        assert_eq!(left_by(&Outcome::Later(Later::Wait(until))), r#"{"error_class":"effect_wait","retry_after":"2"}"#);
         assert_eq!(left_by(&Outcome::Refused(Refused::OtherRequest)), r#"{"error_class":"effect_mismatch"}"#);
     }
 
@@ -440,7 +465,9 @@ mod tests {
         let fields: Fields = serde_json::from_str(r#"{"resource_id":"post-9"}"#).unwrap();
         let after = |before: Option<&str>| {
             let _ = std::fs::remove_file(&path);
-            before.map(|before| std::fs::write(&path, before).unwrap());
+            if let Some(before) = before {
+                std::fs::write(&path, before).unwrap();
+            }
             leave(&path, &fields).unwrap();
             std::fs::read_to_string(&path).unwrap()
         };

@@ -17,6 +17,7 @@ const NOT_SENT: i32 = 75;
 const ABSENT: i32 = 1;
 
 /// What a try came to.
+#[expect(clippy::enum_variant_names, reason = "`not_sent` is the word that is reported")]
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Sent {
     Done(Evidence),

@@ -3,6 +3,7 @@
 use std::ffi::OsString;
 use std::io;
 use std::path::PathBuf;
+use std::sync::mpsc::SyncSender;
 use std::time::Duration;
 
 use tokio::sync::watch;
@@ -28,9 +29,9 @@ pub struct Spec {
     pub env: Vec<(String, OsString)>,
     /// What it reads on its standard input.
     pub stdin: String,
-    /// It has our standard input (where that is no terminal) and our standard error output: nothing is fed to it, and of the
-    /// latter nothing is kept.
-    pub inherit: bool,
+    /// It has our own standard input, where that is no terminal, and nothing is fed to it. What it writes to its standard error
+    /// output goes here too as it comes, or is left out where nobody takes it.
+    pub inherit: Option<SyncSender<Vec<u8>>>,
     /// How long it may run before it is ended; `None`: as long as it likes.
     pub time_limit: Option<Duration>,
     /// How long it has between being asked to end and being ended.

@@ -20,8 +20,8 @@ use super::verdict::{Facts, LATER_LEAST, judge as judge_attempt};
 use crate::cli::effect::told::refused_class;
 use crate::effect::holder::{begin, of_store, tell};
 use crate::effect::{
-    BEGUN_VAR, CALL_TIME, Check, EffectCommand, Judged, KEY_VAR, Keeper, Later, Outcome, Permission, Plan, Seen, Sender,
-    TRY_VAR, Unheard, Word, guard, judge, request_of, seen,
+    BEGUN_VAR, CALL_TIME, Check, EffectCommand, Judged, KEY_VAR, Keeper, Later, Outcome, Permission, Plan, Seen,
+    Sender, TRY_VAR, Unheard, Word, guard, judge, request_of, seen,
 };
 
 /// What became of the effect, and of the command where it ran.
@@ -85,8 +85,7 @@ impl Keeper for OfWorker<'_> {
     }
 
     async fn report(&self, name: &EffectName, number: u32, word: &Word) -> Result<ReportAnswer, Unheard> {
-        let of =
-            EffectRef { lease: self.leased.token, name: name.clone(), number, job: Some(job_run(self.leased)) };
+        let of = EffectRef { lease: self.leased.token, name: name.clone(), number, job: Some(job_run(self.leased)) };
         self.heard(tell(&*self.worker.store, of, word, self.worker.policy).await)
     }
 
@@ -166,7 +165,12 @@ impl<F: Fn() -> Spec> Sender for Commands<'_, F> {
 
 /// What is told to the store of the attempt, as [`judge`](judge_attempt) does for a command that is no effect. Cost and tokens are
 /// counted with the effect and not a second time. `ran`: what is known of the command, where it ran.
-pub(super) fn end_of(outcome: &Outcome, ran: Option<Facts<'_>>, now: Timestamp, policy: &RetryPolicy) -> (Ending, Report) {
+pub(super) fn end_of(
+    outcome: &Outcome,
+    ran: Option<Facts<'_>>,
+    now: Timestamp,
+    policy: &RetryPolicy,
+) -> (Ending, Report) {
     let cause = ran.as_ref().map(|facts| facts.exit.cause);
     let was_said = ran.as_ref().is_some_and(|facts| facts.said.is_some());
     let (ending, mut report) = ran.map_or((Ending::Released, Report::default()), judge_attempt);

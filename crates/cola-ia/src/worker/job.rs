@@ -143,7 +143,7 @@ async fn run(worker: &Worker, leased: &Leased, grip: &Grip) -> Result<Ran, NotRu
         args: worker.how.args.clone(),
         env: env.clone(),
         stdin: stdin.clone(),
-        inherit: false,
+        inherit: None,
         time_limit: worker.time_limit,
         grace: worker.grace,
     };
@@ -296,7 +296,7 @@ pub(super) async fn record(worker: &Worker, end: End, place: Option<Place>) -> (
                 worker.outage.is_over();
                 match answers.pop() {
                     Some(Err(EndRefused::Unresolved(names))) => {
-                        ends = Arc::new(vec![unresolved(token, &ends[0].report, &names)])
+                        ends = Arc::new(vec![unresolved(token, &ends[0].report, &names)]);
                     }
                     Some(Err(EndRefused::LeaseLost(lost))) => break Some(Err(lost)),
                     Some(Ok(ended)) => break Some(Ok(ended)),

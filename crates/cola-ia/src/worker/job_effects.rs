@@ -84,10 +84,7 @@ impl JobLine {
     }
 
     fn heed_report(&self, word: &Word, answer: ReportAnswer) {
-        let evidence = match word {
-            Word::Done(evidence) | Word::Looked(Looked::Found(evidence)) => evidence,
-            _ => return,
-        };
+        let (Word::Done(evidence) | Word::Looked(Looked::Found(evidence))) = word else { return };
         if answer == ReportAnswer::Recorded {
             let mut seen = self.effects.lock().unwrap_or_else(PoisonError::into_inner);
             seen.resource_id = evidence.resource_id.clone().or(seen.resource_id.take());

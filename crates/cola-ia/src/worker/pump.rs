@@ -1,6 +1,7 @@
 //! The three pipes of a command: feeding its input and emptying its outputs while something else is waited for.
 
 use std::io;
+use std::sync::mpsc::SyncSender;
 
 use tokio::net::unix::pipe::{Receiver, Sender};
 
@@ -92,11 +93,18 @@ impl Feed {
 pub(super) struct Output {
     pipe: Option<Receiver>,
     tail: Tail,
+    /// Who hears it as it comes.
+    heard: Option<SyncSender<Vec<u8>>>,
 }
 
 impl Output {
     pub(super) fn new(pipe: Receiver) -> Self {
-        Self { pipe: Some(pipe), tail: Tail::default() }
+        Self { pipe: Some(pipe), tail: Tail::default(), heard: None }
+    }
+
+    /// With somebody who hears it as it comes.
+    pub(super) fn heard(self, by: SyncSender<Vec<u8>>) -> Self {
+        Self { heard: Some(by), ..self }
     }
 
     /// What is kept of it.
@@ -112,7 +120,12 @@ impl Output {
         };
         match read {
             Ok(0) => self.pipe = None,
-            Ok(_) => {}
+            Ok(bytes) => {
+                if let Some(heard) = &self.heard {
+                    // Whoever listens slowly must not hold up the command, nor its end.
+                    let _ = heard.try_send(self.tail.newest(bytes).to_vec());
+                }
+            }
             Err(error) if again(&error) => {}
             Err(_) => self.pipe = None,
         }

@@ -7,6 +7,7 @@ use std::os::unix::ffi::{OsStrExt as _, OsStringExt as _};
 use std::os::unix::process::CommandExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
+use std::sync::mpsc::SyncSender;
 
 use nix::errno::Errno;
 use nix::fcntl::{FcntlArg, OFlag, fcntl};
@@ -26,7 +27,10 @@ const INHERITED: &str = "COLA_IA_LANG";
 pub(super) fn start(spec: Spec) -> Result<(Leader, Pump), NotStarted> {
     keep_the_ended();
     let mut command = command(&spec);
-    let pipes = if spec.inherit { ours(&mut command) } else { pipes(&mut command, spec.stdin.into_bytes()) };
+    let pipes = match spec.inherit {
+        Some(heard) => ours(&mut command, heard),
+        None => pipes(&mut command, spec.stdin.into_bytes()),
+    };
     let pump = pipes.map_err(NotStarted::Other)?;
     let leader = spawn(&mut command).map_err(|error| why(error, &spec.program, &spec.env))?;
     Ok((leader, pump))
@@ -70,17 +74,17 @@ fn pipes(command: &mut Command, text: Vec<u8>) -> io::Result<Pump> {
     Ok(Pump { feed, stdout, stderr })
 }
 
-/// Gives `command` our own standard input and error output, and a pipe for its output.
-fn ours(command: &mut Command) -> io::Result<Pump> {
+/// Gives `command` our own standard input, and a pipe for each of its outputs; the second one is `heard`.
+fn ours(command: &mut Command, heard: SyncSender<Vec<u8>>) -> io::Result<Pump> {
     // In its group of its own it would be stopped when it reads from a terminal.
     if io::stdin().is_terminal() {
         command.stdin(Stdio::null());
     }
     let (stdout, theirs) = output()?;
     command.stdout(theirs);
-    // At its end from the start.
-    let (stderr, _) = output()?;
-    Ok(Pump { feed: Feed::done(), stdout, stderr })
+    let (stderr, theirs) = output()?;
+    command.stderr(theirs);
+    Ok(Pump { feed: Feed::done(), stdout, stderr: stderr.heard(heard) })
 }
 
 fn output() -> io::Result<(Output, io::PipeWriter)> {

@@ -23,6 +23,11 @@ impl Tail {
         &mut self.held
     }
 
+    /// The last so many bytes that were read.
+    pub(super) fn newest(&self, bytes: usize) -> &[u8] {
+        &self.held[self.held.len().saturating_sub(bytes)..]
+    }
+
     /// What is kept. Where something was cut a line in front says how much, and the text goes on at a character.
     pub(super) fn finish(mut self) -> Vec<u8> {
         let total = self.dropped + self.held.len() as u64;

@@ -22,8 +22,7 @@ use crate::effect::{CALL_TIME, EffectCommand, EffectOptions, EffectRunOptions, L
 use crate::lang::Message;
 
 /// What belongs to `--effect` of `work`, and makes no sense without it.
-const OF_WORK: [&str; 7] =
-    ["lookup-line", "key-ttl", "settle", "otherwise", "retry-below", "max-cost", "send-within"];
+const OF_WORK: [&str; 7] = ["lookup-line", "key-ttl", "settle", "otherwise", "retry-below", "max-cost", "send-within"];
 
 impl Make<'_> {
     pub(super) fn effect(&self) -> Clap {
@@ -110,11 +109,7 @@ impl Make<'_> {
     fn effect_list(&self) -> Clap {
         self.command("list", "effect-list")
             .arg(self.option("state", "value-state").action(ArgAction::Append).help(self.t("arg-effect-state")))
-            .arg(
-                self.option("source", "value-source")
-                    .action(ArgAction::Append)
-                    .help(self.t("arg-source-filter")),
-            )
+            .arg(self.option("source", "value-source").action(ArgAction::Append).help(self.t("arg-source-filter")))
             .arg(self.flag("alarm"))
             .arg(self.option("limit", "value-number").help(self.t("arg-effect-limit")))
             .arg(self.option("after", "value-place").help(self.t("arg-after-place")))
@@ -127,11 +122,8 @@ impl Make<'_> {
     }
 
     fn with_policy(&self, command: Clap, is_command: bool) -> Clap {
-        let lookup = if is_command {
-            self.option("lookup-line", "value-lookup").long("lookup")
-        } else {
-            self.flag("lookup")
-        };
+        let lookup =
+            if is_command { self.option("lookup-line", "value-lookup").long("lookup") } else { self.flag("lookup") };
         command
             .arg(self.option("key-ttl", "value-length"))
             .arg(lookup)
@@ -242,11 +234,7 @@ fn read_run(matches: &ArgMatches) -> Result<EffectRunOptions, Problem> {
     })
 }
 
-fn read_command(
-    matches: &ArgMatches,
-    name: EffectName,
-    time: Option<&'static str>,
-) -> Result<EffectCommand, Problem> {
+fn read_command(matches: &ArgMatches, name: EffectName, time: Option<&'static str>) -> Result<EffectCommand, Problem> {
     let lookup = os(matches, "lookup-line").map(OsString::from);
     if lookup.as_ref().is_some_and(|line| line.as_encoded_bytes().trim_ascii().is_empty()) {
         return Err(Problem::usage(Message::new("usage-no-value").with("option", "--lookup")));
@@ -293,9 +281,7 @@ fn read_request(matches: &ArgMatches) -> Result<Option<RequestHash>, Problem> {
     match (os(matches, "request"), text(matches, "request-hash")?) {
         (Some(_), Some(_)) => Err(Problem::usage(Message::new("usage-request-both"))),
         (Some(words), None) => Ok(Some(request_hash([words.as_encoded_bytes()]))),
-        (None, Some(word)) => {
-            parse_request_hash(word).map(Some).ok_or_else(|| not_hex("--request-hash", word, 64))
-        }
+        (None, Some(word)) => parse_request_hash(word).map(Some).ok_or_else(|| not_hex("--request-hash", word, 64)),
         (None, None) => Ok(None),
     }
 }
@@ -318,7 +304,8 @@ fn read_resolve(matches: &ArgMatches) -> Result<EffectCommandOptions, Problem> {
     let happened: Vec<&OsString> = matches.get_many::<OsString>("happened").into_iter().flatten().collect();
     let by_person = !happened.is_empty() || matches.get_flag("did-not-happen") || matches.get_flag("abandon");
     let by_worker = os(matches, "ticket").is_some() || os(matches, "found").is_some() || matches.get_flag("absent");
-    let how = || Problem::usage(Message::new("usage-effect-resolve-how")).hint(Message::new("usage-effect-resolve-how-hint"));
+    let how =
+        || Problem::usage(Message::new("usage-effect-resolve-how")).hint(Message::new("usage-effect-resolve-how-hint"));
     if by_person == by_worker {
         return Err(how());
     }
@@ -412,7 +399,8 @@ fn name(matches: &ArgMatches, argument: &'static str) -> Result<EffectName, Prob
 
 fn name_of(word: &str) -> Result<EffectName, Problem> {
     EffectName::new(word).ok_or_else(|| {
-        Problem::usage(Message::new("usage-effect-name").with("value", word)).hint(Message::new("usage-effect-name-hint"))
+        Problem::usage(Message::new("usage-effect-name").with("value", word))
+            .hint(Message::new("usage-effect-name-hint"))
     })
 }
 

@@ -72,11 +72,10 @@ pub(super) fn run(session: &Session, options: &DecideOptions, settings: &Setting
             }));
             Ok(Exit::Done)
         }
-        SettleAnswer::Wait { until } => Err(Problem::new(
-            Exit::EffectRefused,
-            about("effect-decide-early").with("until", to_the_second(until)),
-        )
-        .hint(Message::new("effect-decide-early-hint"))),
+        SettleAnswer::Wait { until } => {
+            Err(Problem::new(Exit::EffectRefused, about("effect-decide-early").with("until", to_the_second(until)))
+                .hint(Message::new("effect-decide-early-hint")))
+        }
         SettleAnswer::Void => Err(void(session, after, options, number)),
         SettleAnswer::Missing => Err(no_effect(event, options)),
     }
@@ -88,11 +87,19 @@ fn effect_of<'a>(event: &'a EventHistory, options: &DecideOptions) -> Option<&'a
 }
 
 fn no_effect(event: &EventHistory, options: &DecideOptions) -> Problem {
-    let known: Vec<&str> =
-        event.effects.iter().filter(|view| view.effect.run == event.job.run).map(|view| view.effect.name.as_str()).collect();
+    let known: Vec<&str> = event
+        .effects
+        .iter()
+        .filter(|view| view.effect.run == event.job.run)
+        .map(|view| view.effect.name.as_str())
+        .collect();
     let message = Message::new("effect-missing").with("name", &options.name).with("id", id_on_a_line(&options.id));
     let problem = Problem::failed(message);
-    if known.is_empty() { problem } else { problem.hint(Message::new("effect-missing-hint").with("known", known.join(", "))) }
+    if known.is_empty() {
+        problem
+    } else {
+        problem.hint(Message::new("effect-missing-hint").with("known", known.join(", ")))
+    }
 }
 
 /// It is not held, or was tried again since the person looked.
@@ -109,10 +116,11 @@ fn void(session: &Session, event: &EventHistory, options: &DecideOptions, number
                 .hint(Message::new("effect-decide-newer-hint"))
         }
         Some(effect) => {
-            let problem =
-                refused(Message::new("effect-decide-state").with("state", session.lang.effect(effect.state)));
+            let problem = refused(Message::new("effect-decide-state").with("state", session.lang.effect(effect.state)));
             match effect.state {
-                EffectState::Unknown | EffectState::Intended => problem.hint(Message::new("effect-decide-unknown-hint")),
+                EffectState::Unknown | EffectState::Intended => {
+                    problem.hint(Message::new("effect-decide-unknown-hint"))
+                }
                 EffectState::Failed => problem.hint(Message::new("effect-decide-failed-hint")),
                 _ => problem,
             }

@@ -1,7 +1,7 @@
 //! `effect list` and `effect find`: effects, the one that was begun last first.
 
 use cola_ia_core::effect::EffectState;
-use cola_ia_core::store::{EffectFilter, EffectListRequest, EffectSummary, ListRequest, Store as _};
+use cola_ia_core::store::{EffectFilter, EffectListRequest, EffectSummary, ListRequest, Store};
 use cola_ia_wire::{Effect, EffectLine};
 use pollster::block_on;
 
@@ -40,6 +40,9 @@ pub(super) fn run(session: &Session, options: &EffectListOptions, settings: &Set
         resource_id: options.resource_id.clone(),
         alarmed: options.alarmed,
     };
+    if let Some(resource) = &options.resource_id {
+        return find(session, options.json, resource, gather(&store, &filter)?);
+    }
     let (mut after, mut shown) = (options.after.clone(), 0_u32);
     let mut table = head(&session.lang);
     let next = loop {
@@ -47,15 +50,7 @@ pub(super) fn run(session: &Session, options: &EffectListOptions, settings: &Set
         let request = EffectListRequest { filter: filter.clone(), page: ListRequest { after, limit } };
         let page = block_on(store.effect_list(request)).map_err(|error| Problem::from_store(&error))?;
         shown += page.items.len() as u32;
-        let mut out = String::new();
-        for summary in &page.items {
-            if options.json {
-                push_json(&mut out, &EffectLine::new(summary));
-            } else {
-                push(&mut table, &session.lang, summary);
-            }
-        }
-        print(&out)?;
+        print(&told(&mut table, session, options.json, &page.items))?;
         after = page.next;
         if after.is_none() || options.limit.is_some_and(|limit| shown >= limit) {
             break after;
@@ -67,19 +62,54 @@ pub(super) fn run(session: &Session, options: &EffectListOptions, settings: &Set
     if let Some(next) = &next {
         session.hint(&next_page(next));
     }
-    if shown > 0 {
-        return Ok(Exit::Done);
+    if shown == 0 {
+        session.note(&Message::new("effect-list-none"));
     }
-    match &options.resource_id {
-        Some(resource) => {
-            Err(Problem::failed(Message::new("effect-find-nothing").with("resource", resource))
-                .hint(Message::new("effect-find-nothing-hint")))
-        }
-        None => {
-            session.note(&Message::new("effect-list-none"));
-            Ok(Exit::Done)
+    Ok(Exit::Done)
+}
+
+/// All that the filter lets through.
+fn gather(store: &dyn Store, filter: &EffectFilter) -> Result<Vec<EffectSummary>, Problem> {
+    let (mut found, mut after) = (Vec::new(), None);
+    loop {
+        let request = EffectListRequest { filter: filter.clone(), page: ListRequest { after, limit: PAGE } };
+        let page = block_on(store.effect_list(request)).map_err(|error| Problem::from_store(&error))?;
+        found.extend(page.items);
+        after = page.next;
+        if after.is_none() {
+            return Ok(found);
         }
     }
+}
+
+/// Those that made the resource; where none says so itself, those of the jobs that say it.
+fn find(session: &Session, json: bool, resource: &str, found: Vec<EffectSummary>) -> Result<Exit, Problem> {
+    let made_it = |summary: &EffectSummary| {
+        let records = &summary.view.effect.records;
+        records.iter().any(|record| record.evidence.resource_id.as_deref() == Some(resource))
+    };
+    let (own, of_jobs): (Vec<_>, Vec<_>) = found.into_iter().partition(made_it);
+    let found = if own.is_empty() { of_jobs } else { own };
+    if found.is_empty() {
+        return Err(Problem::failed(Message::new("effect-find-nothing").with("resource", resource))
+            .hint(Message::new("effect-find-nothing-hint")));
+    }
+    let mut table = head(&session.lang);
+    let lines = told(&mut table, session, json, &found);
+    print(&if json { lines } else { table.render(session.colour.stdout) })
+}
+
+/// As JSON, one line each; else they go into the table.
+fn told(table: &mut Table, session: &Session, json: bool, effects: &[EffectSummary]) -> String {
+    let mut out = String::new();
+    for summary in effects {
+        if json {
+            push_json(&mut out, &EffectLine::new(summary));
+        } else {
+            push(table, &session.lang, summary);
+        }
+    }
+    out
 }
 
 fn head(lang: &Lang) -> Table {
@@ -143,7 +173,7 @@ fn own(session: &Session, options: &EffectListOptions, inside: &Inside) -> Resul
                 let state = EffectState::from_word(&effect.state)
                     .map_or_else(|| effect.state.to_string(), |state| session.lang.effect(state).to_owned());
                 let resource = effect.resource_id.as_deref().map(|id| format!(" {}", id_on_a_line(id)));
-                out.push_str(&format!("{} {state}{}\n", effect.name, resource.unwrap_or_default()));
+                out.extend([&effect.name, " ", &state, &resource.unwrap_or_default(), "\n"]);
             }
         }
         out

@@ -92,10 +92,9 @@ pub(crate) fn problem(name: &EffectName, outcome: Outcome) -> Problem {
         Outcome::Held(reason) => held(name, reason),
         Outcome::Refused(why) => refused(name, why),
         Outcome::LeaseLost { .. } => lease_lost(name),
-        Outcome::NotBegun(problem) => Problem::new(
-            Exit::Later,
-            about("effect-not-begun", name).message("problem", problem.message().clone()),
-        ),
+        Outcome::NotBegun(problem) => {
+            Problem::new(Exit::Later, about("effect-not-begun", name).message("problem", problem.message().clone()))
+        }
         Outcome::NotRecorded { sent, problem } => {
             let key = match sent {
                 Sent::Done(_) => "effect-not-recorded-done",

@@ -161,7 +161,7 @@ fn plan(policy: Policy) -> Plan {
         request: None,
         expected: None,
         send_within: Duration::from_secs(30),
-        call_time: Duration::from_secs(60),
+        call_time: Duration::from_mins(1),
     }
 }
 
@@ -235,10 +235,7 @@ fn each_end_of_a_command_is_reported_as_what_it_is() {
         let outcome = tried(&memory, &mut Scripted::new(will), &plan(Policy::default()));
         (outcome, memory.state(), memory.outcomes()[0])
     };
-    assert_eq!(
-        of(Sent::Rejected(why())),
-        (Outcome::Rejected(why()), EffectState::Failed, Some(TryOutcome::Rejected))
-    );
+    assert_eq!(of(Sent::Rejected(why())), (Outcome::Rejected(why()), EffectState::Failed, Some(TryOutcome::Rejected)));
     let later = Outcome::Later(Later::NotSent(why(), None));
     assert_eq!(of(Sent::NotSent(why())), (later, EffectState::Failed, Some(TryOutcome::NotSent)));
     assert_eq!(of(Sent::Unknown(why())), (Outcome::Unknown(why()), EffectState::Unknown, None));

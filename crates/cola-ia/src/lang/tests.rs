@@ -214,7 +214,10 @@ fn every_key_of_the_sources_is_in_the_catalogues() {
         .filter(|key| families.contains(key.split('-').next().unwrap()))
         .filter(|key| !known.contains_key(key))
         // The families of composed keys are named by their first words, and commands and options by theirs.
-        .filter(|key| !["exit-codes", "show-output", "did-not-happen", "effect-name", "config-show", "config-check"].contains(&key.as_str()))
+        .filter(|key| {
+            !["exit-codes", "show-output", "did-not-happen", "effect-name", "config-show", "config-check"]
+                .contains(&key.as_str())
+        })
         .filter(|key| !composed.contains(&format!("about-{key}")))
         .collect();
     assert_eq!(missing_literals, Vec::<String>::new());

@@ -16,6 +16,7 @@ mod run;
 mod steps;
 mod test;
 mod tools;
+mod torture;
 
 use std::process::ExitCode;
 
@@ -29,6 +30,8 @@ Usage: cargo xtask TASK
   ci         test, then format, lints, dependency rules, documentation, generated files
   generate   write the generated files again
   bench      measure the release binary against plain loops (`cargo xtask bench --help`)
+  torture    interrupt effects at 50 times (or [TIMES]) as many random points as `test` does, with another [SEED], and explore
+             wider worlds: half an hour or more
   tools      say which tools of the machine the tests need, and why
 ";
 
@@ -48,6 +51,7 @@ fn dispatch(arguments: &[String]) -> Result<(), Failure> {
     let (task, rest) = arguments.split_first().map_or(("help", &[][..]), |(task, rest)| (task.as_str(), rest));
     match task {
         "bench" => return bench::run(&repository, rest),
+        "torture" => return torture::run(&repository, rest),
         bench::INNER => return bench::inner(&repository, rest),
         _ => {}
     }

@@ -182,6 +182,20 @@ pub fn pairs(subject: &Subject, scenarios: &[Scenario], seed: u64, count: usize)
     Ok(tried)
 }
 
+/// The seed of random runs: what `COLA_IA_TORTURE_SEED` says, or always the same one.
+pub fn seed() -> u64 {
+    variable("COLA_IA_TORTURE_SEED").unwrap_or(20_261_130)
+}
+
+/// How many random runs: so many, or as many times that as `COLA_IA_TORTURE` says.
+pub fn amount(usual: usize) -> usize {
+    usual.saturating_mul(variable("COLA_IA_TORTURE").unwrap_or(1) as usize)
+}
+
+fn variable(name: &str) -> Option<u64> {
+    std::env::var(name).ok()?.parse().ok()
+}
+
 type Life = Pin<Box<dyn Future<Output = ()>>>;
 
 /// Everything that a run needs.

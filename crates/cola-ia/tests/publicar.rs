@@ -252,3 +252,71 @@ fn killed_while_the_post_is_on_its_way_it_is_published_once() {
     scene.check(1, &["post-1"]);
     scene.check_done();
 }
+
+/// Ends everything that this worker started, whatever group it is in: all of it has the mark in its environment.
+#[cfg(target_os = "linux")]
+fn kill_all(mark: &str) {
+    use nix::sys::signal::kill;
+    use nix::unistd::Pid;
+
+    let marked = |pid: i32| {
+        let environment = std::fs::read(format!("/proc/{pid}/environ")).unwrap_or_default();
+        environment.split(|byte| *byte == 0).any(|variable| variable == mark.as_bytes())
+    };
+    // Who is born while we look is found by the next look.
+    until("the end of them", || {
+        let numbers = std::fs::read_dir("/proc").unwrap().flatten();
+        let numbers = numbers.filter_map(|entry| entry.file_name().to_str()?.parse().ok());
+        let living: Vec<i32> = numbers.filter(|pid| marked(*pid)).collect();
+        for pid in &living {
+            let _ = kill(Pid::from_raw(*pid), Signal::SIGKILL);
+        }
+        living.is_empty().then_some(())
+    });
+}
+
+/// The power goes once or twice, at moments drawn by a seed. However far it was: one post, no recorded draft paid again, and
+/// the ledger says what really happened.
+#[cfg(target_os = "linux")]
+#[test]
+fn killed_at_moments_drawn_by_a_seed_it_publishes_once() {
+    use cola_ia_testkit::clock::SeededEntropy;
+    use cola_ia_testkit::driver::{amount, seed};
+
+    let (runs, seed) = (amount(12) as u64, seed());
+    println!("{runs} runs, seed {seed}");
+    let Some(undisturbed) = Scene::new() else { return };
+    let begun = std::time::Instant::now();
+    undisturbed.work();
+    let whole = begun.elapsed();
+    let entropy = SeededEntropy::new(seed);
+    let below = |bound: u64| entropy.next_u64() % bound.max(1);
+    for run in 0..runs {
+        let scene = Scene::new().unwrap();
+        let kills = 1 + below(2);
+        for kill in 0..kills {
+            let mark = format!("{}-{run}-{kill}", std::process::id());
+            let mut worker = scene.worker().env("PUBLICAR_MARK", &mark).spawn().unwrap();
+            std::thread::sleep(Duration::from_micros(below(whole.as_micros() as u64 * 11 / 10)));
+            kill_all(&format!("PUBLICAR_MARK={mark}"));
+            worker.wait().unwrap();
+            scene.later(HOUR);
+        }
+        for _ in 0..4 {
+            scene.work();
+            scene.later(HOUR);
+        }
+        let what = format!("seed {seed}, run {run}, {kills} kills");
+        let made: Vec<_> = scene.blog.effects().into_iter().map(|effect| effect.resource_id).collect();
+        assert_eq!(made, ["post-1"], "{what}");
+        let drafts = scene.model.effects().len() as u64;
+        assert!((1..=1 + kills).contains(&drafts), "{what}: {drafts} drafts");
+        let job = scene.job();
+        assert_eq!((job.state.as_str(), job.resource_id.as_deref()), ("done", Some("post-1")), "{what}");
+        assert_eq!(scene.effect("publish").0, "done", "{what}");
+        // Each draft is one that was recorded, or one of a try whose outcome is open and shown so.
+        let (state, tries) = scene.effect("draft");
+        assert_eq!(state, "done", "{what}");
+        assert!(u64::from(tries) >= drafts, "{what}: {drafts} drafts, {tries} tries");
+    }
+}

@@ -75,7 +75,12 @@ fn end_one(
     let Some(attempt) = find.attempt(*token)? else { return Ok(Err(EndRefused::LeaseLost(UNKNOWN))) };
     let before = attempt.ended;
     if before.is_none_or(|(outcome, _)| outcome != ending.outcome()) && !attempt.job.job.is_held_by(*token) {
-        return attempt.late(connection, word(*ending)).map(EndRefused::LeaseLost).map(Err);
+        let lost = attempt.late(connection, word(*ending))?;
+        // It was paid all the same.
+        if attempt.costs(connection, report)? {
+            moves.sums.attempt(moves.at, attempt.job.source, report);
+        }
+        return Ok(Err(EndRefused::LeaseLost(lost)));
     }
     let row = attempt.row;
     let mut read = cases.of_run(attempt.job, Records::Leave)?;

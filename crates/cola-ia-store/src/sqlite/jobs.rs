@@ -1,5 +1,7 @@
 //! Pages of jobs.
 
+use std::collections::BTreeSet;
+
 use cola_ia_core::filter::Filter;
 use cola_ia_core::intake::EventNumber;
 use cola_ia_core::job::JobState;
@@ -18,7 +20,9 @@ pub(super) fn jobs(sight: &Sight<'_>, filter: &Filter, page: PageRequest) -> rus
     let rare = |state: &JobState| !matches!(state, JobState::Pending | JobState::Done);
     let stretches = if !filter.states.is_empty() && filter.states.iter().all(rare) {
         let of_state = |state: &JobState| look(sight.connection, Some(*state), filter, range, limit);
-        filter.states.iter().map(of_state).collect::<rusqlite::Result<_>>()?
+        // Each once: the same one twice would find each job twice.
+        let states: BTreeSet<JobState> = filter.states.iter().copied().collect();
+        states.iter().map(of_state).collect::<rusqlite::Result<_>>()?
     } else {
         vec![look(sight.connection, None, filter, range, limit)?]
     };

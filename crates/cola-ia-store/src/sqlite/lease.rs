@@ -1,7 +1,7 @@
 //! Attempts by their leases.
 
 use cola_ia_core::job::{JobState, LeaseToken, Outcome};
-use cola_ia_core::store::{Ended, LeaseLost};
+use cola_ia_core::store::{ERROR_CLASS_MAX_BYTES, Ended, LeaseLost, Report, fitting};
 use rusqlite::{CachedStatement, Connection, OptionalExtension as _, Row};
 
 use super::job_row::{self, JobRow};
@@ -61,5 +61,20 @@ impl Attempt {
             .execute((self.row, said))?;
         let superseded = self.job.job.run == self.run && self.job.leases != self.number;
         Ok(LeaseLost { superseded_by: superseded.then_some(self.job.leases) })
+    }
+
+    /// Keeps what it cost, told when its lease was lost. Whether it is to be counted: it was not told before.
+    pub(super) fn costs(&self, connection: &Connection, report: &Report) -> rusqlite::Result<bool> {
+        if report.cost_micros.is_none() {
+            return Ok(false);
+        }
+        let model = report.model.as_deref().map(|model| fitting(model, ERROR_CLASS_MAX_BYTES));
+        let kept = connection
+            .prepare_cached(
+                "UPDATE attempts SET cost_micros = ?2, tokens_in = ?3, tokens_out = ?4, model = ?5
+                 WHERE attempt = ?1 AND cost_micros IS NULL",
+            )?
+            .execute((self.row, report.cost_micros, report.tokens_in, report.tokens_out, model))?;
+        Ok(kept == 1)
     }
 }

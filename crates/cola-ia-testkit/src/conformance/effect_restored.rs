@@ -5,7 +5,7 @@ use cola_ia_core::job::JobState;
 use cola_ia_core::store::{EffectFilter, RestoredMark};
 
 use super::check::{cases, ensure_eq};
-use super::desk::{Desk, FAILED, at, claim_one, hold, key, lookup, made, retry};
+use super::desk::{Desk, FAILED, at, claim_one, hold, key, lookup, made, micros, retry};
 use crate::events::event;
 use crate::harness::{Backend, Failure};
 
@@ -27,14 +27,17 @@ fn restore(desk: &mut Desk, second: u64) -> Result<(), Failure> {
 }
 
 fn a_restored_store_sends_nothing_unasked(backend: &dyn Backend) -> Result<(), Failure> {
-    let table: [(&str, Policy, [&str; 2]); 4] = [
+    let cheap = Policy { retry_below: Some(micros(50)), ..hold() };
+    let table: [(&str, Policy, [&str; 2]); 5] = [
         ("a person decides", hold(), ["held restored"; 2]),
         ("it knows keys", key(9_000), ["held restored"; 2]),
         ("it can be asked", lookup(), ["wait 190"; 2]),
+        ("what is cheap is repeated", cheap, ["held restored"; 2]),
         ("at least once, by name", retry(), ["go 2 before 110", "go 3 before 110"]),
     ];
     for (fact, policy, [unheard_of, failed]) in table {
         let mut desk = Desk::new(backend, policy.clone())?;
+        desk.expected = Some(micros(40));
         restore(&mut desk, 100)?;
         ensure_eq!(desk.begin(1)?, unheard_of, "an effect that it never heard of ({fact})");
         let lost = desk.view()?.effect.tries.into_iter().next().ok_or("what was lost is no try")?;
@@ -44,6 +47,7 @@ fn a_restored_store_sends_nothing_unasked(backend: &dyn Backend) -> Result<(), F
         desk.leased = claim_one(&desk.scratch)?;
         ensure_eq!(desk.begin(2)?, unheard_of, "an effect of a new event ({fact})");
         let mut desk = Desk::new(backend, policy)?;
+        desk.expected = Some(micros(40));
         desk.begin(1)?;
         desk.not_sent(1)?;
         restore(&mut desk, 100)?;

@@ -9,7 +9,7 @@ use cola_ia_core::job::Ending;
 use cola_ia_core::store::export::Kind;
 use cola_ia_core::store::{BudgetView, ClaimRequest, CostSums, Costs, CostsBy, CostsRequest, ErrorKind, Report};
 
-use super::check::{cases, ensure_eq, refused};
+use super::check::{cases, ensure, ensure_eq, refused};
 use super::desk::{
     Desk, FAILED, LEASE, POLICY, SECOND, SETTLED, at, begin_id, hold, key, lookup, made, micros, name, retry,
 };
@@ -359,6 +359,14 @@ fn the_cost_of_each_attempt_is_counted_once(backend: &dyn Backend) -> Result<(),
     }
     let sums = total(&desk.scratch)?;
     ensure_eq!((sums.count, sums.spent, sums.tokens_in, sums.tokens_out), (3, 13, 20, 4), "sums");
+    let mut desk = with_budget(backend, hold(), 100, 1)?;
+    let lost = desk.leased.token;
+    desk.lose()?;
+    desk.claim_again()?;
+    for _ in 0..2 {
+        ensure!(desk.tell(lost, Ending::Done, told(4, [1, 1], "small"))?.is_err(), "a lost lease completes its job");
+        ensure_eq!(taken(&desk)?, (4, 0), "spent by an attempt that was lost, and tells it late");
+    }
     let desk = Desk::new(backend, hold())?;
     desk.tell(desk.leased.token, Ending::Done, told(-5, [-1, -1], ""))?.ok();
     let sums = total(&desk.scratch)?;

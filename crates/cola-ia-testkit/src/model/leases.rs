@@ -290,7 +290,17 @@ impl Memory {
                     Ending::Later { .. } | Ending::Released => "release",
                 });
                 let (run, attempt) = (event.attempts[place].run, event.attempts[place].number);
-                Err(EndRefused::LeaseLost(event.lost(run, attempt)))
+                let known = &mut event.attempts[place].report;
+                let is_told = known.cost_micros.is_none() && end.report.cost_micros.is_some();
+                if is_told {
+                    let Report { cost_micros, tokens_in, tokens_out, model, .. } = kept(&end.report);
+                    *known = Report { cost_micros, tokens_in, tokens_out, model, ..known.clone() };
+                }
+                let lost = event.lost(run, attempt);
+                if is_told {
+                    self.money.add_attempt(&source, &end.report, at);
+                }
+                Err(EndRefused::LeaseLost(lost))
             }
         };
         self.write_down(number);

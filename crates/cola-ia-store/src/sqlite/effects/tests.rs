@@ -254,7 +254,7 @@ fn what_is_rolled_back_leaves_no_try_and_no_money() {
     let crash = writer.call(1, move |scope| {
         let answer = super::begin::begin(scope, &spoiled, &RETRY)?.answer;
         assert!(is_go(&answer));
-        Err::<(), _>(StoreError::new(ErrorKind::Unavailable, "crashed"))
+        Err::<(), _>(StoreError::new(ErrorKind::Unavailable, "store_io"))
     });
     let other = writer.call(1, move |scope| super::begin::begin(scope, &whole, &RETRY));
     let (mut first, mut crash, mut other) = (Box::pin(first), Box::pin(crash), Box::pin(other));
@@ -265,7 +265,7 @@ fn what_is_rolled_back_leaves_no_try_and_no_money() {
     assert!(crash.as_mut().poll(&mut context).is_pending() && other.as_mut().poll(&mut context).is_pending());
     release.send(()).unwrap();
     block_on(first).unwrap();
-    assert_eq!(block_on(crash).unwrap_err().code, "crashed");
+    assert_eq!(block_on(crash).unwrap_err().code, "store_io");
     assert!(is_go(&block_on(other).unwrap().answer));
     assert!(desk.find("a").effects.is_empty());
     assert_eq!(desk.find("b").effects[0].effect.tries.len(), 1);

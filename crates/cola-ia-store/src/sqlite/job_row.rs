@@ -99,8 +99,7 @@ impl<'a> Moves<'a> {
     pub(super) fn on(connection: &'a Connection, fold_after: u32, at: Timestamp) -> rusqlite::Result<Self> {
         let job = connection.prepare_cached(
             "UPDATE jobs SET state = ?2, run = ?3, attempts = ?4, crashes = ?5, due_at = ?6, lease = ?7,
-                 lease_until = ?8, reason = ?9, leases = ?10, worker = ?11, changed_at = ?12,
-                 resource_id = coalesce(?13, resource_id), result = coalesce(?14, result) WHERE event = ?1",
+                 lease_until = ?8, reason = ?9, leases = ?10, worker = ?11, changed_at = ?12 WHERE event = ?1",
         )?;
         let (tally, sums, signs) = (Tally::default(), Sums::default(), Signs::default());
         Ok(Self { connection, fold_after, at, tally, sums, signs, job, attempt: None })
@@ -128,9 +127,22 @@ impl<'a> Moves<'a> {
             leases,
             worker,
             self.at.as_micros(),
-            report.and_then(|report| cut(report.resource_id.as_deref(), RESOURCE_ID_MAX_BYTES)),
-            report.and_then(|report| cut(report.result.as_deref(), RESULT_MAX_BYTES)),
         ])?;
+        // Apart: most moves tell neither, and the index of resources is left alone.
+        if let Some(report) = report
+            && (report.resource_id.is_some() || report.result.is_some())
+        {
+            self.connection
+                .prepare_cached(
+                    "UPDATE jobs SET resource_id = coalesce(?2, resource_id), result = coalesce(?3, result)
+                     WHERE event = ?1",
+                )?
+                .execute(params![
+                    event,
+                    cut(report.resource_id.as_deref(), RESOURCE_ID_MAX_BYTES),
+                    cut(report.result.as_deref(), RESULT_MAX_BYTES),
+                ])?;
+        }
         self.tally.job_moves(*source, from, job.state);
         Ok(())
     }

@@ -5,8 +5,12 @@
 //! and to see whether it has ended it is asked without reaping it. Nothing is ever sent to a number that only was ours once.
 
 use std::io;
+#[cfg(target_os = "linux")]
+use std::os::unix::fs::FileExt as _;
 use std::os::unix::process::ExitStatusExt as _;
 use std::process::{Child, ExitStatus};
+#[cfg(target_os = "linux")]
+use std::sync::OnceLock;
 
 use nix::sys::signal::{Signal, killpg};
 use nix::unistd::Pid;
@@ -116,8 +120,12 @@ fn look(pid: Pid, how: WaitIdOptions) -> bool {
 #[cfg(target_os = "linux")]
 fn born_since(pid: i32) -> Option<std::ops::RangeInclusive<i32>> {
     const FEW: i32 = 500;
-    let load = std::fs::read_to_string("/proc/loadavg").ok()?;
-    let last: i32 = load.split_ascii_whitespace().next_back()?.parse().ok()?;
+    // Read anew each time, and opened once.
+    static LOAD: OnceLock<Option<std::fs::File>> = OnceLock::new();
+    let load = LOAD.get_or_init(|| std::fs::File::open("/proc/loadavg").ok()).as_ref()?;
+    let mut text = [0; 128];
+    let length = load.read_at(&mut text, 0).ok()?;
+    let last: i32 = std::str::from_utf8(&text[..length]).ok()?.split_ascii_whitespace().next_back()?.parse().ok()?;
     (0..FEW).contains(&last.checked_sub(pid)?).then_some(pid..=last)
 }
 

@@ -8,10 +8,12 @@ use std::os::unix::process::CommandExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::mpsc::SyncSender;
+use std::sync::{Mutex, PoisonError};
 
 use nix::errno::Errno;
 use nix::fcntl::{FcntlArg, OFlag, fcntl};
 use nix::sys::signal::{SigSet, SigmaskHow};
+use nix::unistd::{AccessFlags, access};
 use tokio::net::unix::pipe::{Receiver, Sender};
 
 use super::child::{NotStarted, Spec};
@@ -37,7 +39,7 @@ pub(super) fn start(spec: Spec) -> Result<(Leader, Pump), NotStarted> {
 }
 
 fn command(spec: &Spec) -> Command {
-    let mut command = Command::new(&spec.program);
+    let mut command = named(&spec.program, &spec.env);
     command.args(&spec.args).process_group(0);
     for (name, _) in std::env::vars_os() {
         if name.as_bytes().starts_with(OURS) && name != INHERITED {
@@ -45,6 +47,25 @@ fn command(spec: &Spec) -> Command {
         }
     }
     command.envs(spec.env.iter().map(|(name, value)| (name, value)));
+    command
+}
+
+/// The command of this name. Where it is looked for, its file is remembered: to try each folder of `PATH` takes the system longer
+/// than all else that is done for a short command.
+fn named(program: &OsStr, env: &[(String, OsString)]) -> Command {
+    static LAST: Mutex<Option<(OsString, PathBuf)>> = Mutex::new(None);
+    if program.as_bytes().contains(&b'/') || env.iter().any(|(name, _)| name == "PATH") {
+        return Command::new(program);
+    }
+    let can_run = |file: &Path| access(file, AccessFlags::X_OK).is_ok();
+    let mut last = LAST.lock().unwrap_or_else(PoisonError::into_inner);
+    let known = last.as_ref().filter(|(name, file)| name == program && can_run(file));
+    let file = known.map(|(_, file)| file.clone()).or_else(|| in_path(env, program).find(|file| can_run(file)));
+    // Where there is none, the system says why.
+    let Some(file) = file else { return Command::new(program) };
+    let mut command = Command::new(&file);
+    command.arg0(program);
+    *last = Some((program.to_owned(), file));
     command
 }
 
@@ -130,9 +151,16 @@ fn find(program: &OsStr, env: &[(String, OsString)]) -> Option<PathBuf> {
     if program.as_bytes().contains(&b'/') {
         return Path::new(program).exists().then(|| program.into());
     }
+    in_path(env, program).next()
+}
+
+/// The files of this name in the folders of `PATH`, in their order.
+fn in_path(env: &[(String, OsString)], program: &OsStr) -> impl Iterator<Item = PathBuf> + use<> {
     let given = env.iter().rev().find(|(name, _)| name == "PATH").map(|(_, value)| value.clone());
     let path = given.or_else(|| std::env::var_os("PATH")).unwrap_or_else(|| "/bin:/usr/bin".into());
-    std::env::split_paths(&path).map(|folder| folder.join(program)).find(|file| file.is_file())
+    let folders: Vec<PathBuf> = std::env::split_paths(&path).collect();
+    let program = program.to_owned();
+    folders.into_iter().map(move |folder| folder.join(&program)).filter(|file| file.is_file())
 }
 
 /// What the first line of a script names, as it is: a carriage return at its end is part of the name.

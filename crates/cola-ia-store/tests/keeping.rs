@@ -154,7 +154,7 @@ fn a_backup_is_private_whole_and_dated() {
     let folder = Folder::new().with(&["a", "b"]);
     let before = SystemClock.now();
     let made = make_backup(&folder).unwrap();
-    assert_eq!((made.events, made.schema), (2, 3));
+    assert_eq!((made.events, made.schema), (2, 4));
     assert!(made.taken_at >= before && made.taken_at <= SystemClock.now());
     let metadata = fs::metadata(folder.backup()).unwrap();
     assert_eq!((metadata.permissions().mode() & 0o777, metadata.len()), (0o600, made.bytes));
@@ -301,7 +301,7 @@ fn a_backup_of_an_older_schema_is_made_and_can_be_restored() {
     assert_eq!((made.schema, made.events), (1, 1));
     let before = fs::read(folder.backup()).unwrap();
     let restored = put_back(&folder).unwrap();
-    assert_eq!((restored.schema_from, restored.schema, restored.taken_at), (1, 3, None));
+    assert_eq!((restored.schema_from, restored.schema, restored.taken_at), (1, 4, None));
     assert_eq!(restored.newest_at, Some(Timestamp::from_micros(5)));
     assert_eq!(fs::read(folder.backup()).unwrap(), before);
     assert!(wrong(&folder.store()).contains(&"restored"));
@@ -688,6 +688,65 @@ fn an_interrupted_backup_or_restore_leaves_nothing() {
     assert_eq!(ids(&folder.store()), set(&["a"]));
 }
 
+/// An effect of event 2 with a try that holds 5 millionths.
+const HOLDING_MONEY: &str = "
+    INSERT INTO effects (effect, event, run, name, key, state, lookup, settle, otherwise, begun_at, changed_at)
+    VALUES (7, 2, 1, 'pay', 'k', 'unknown', 0, 0, 'hold', 1, 1);
+    INSERT INTO effect_tries (effect, number, begin_id, begun_at, send_before, deadline, reserved_micros, reserved_day)
+    VALUES (7, 1, zeroblob(16), 1, 1, 1, 5, 20000);";
+
+#[test]
+fn the_doctor_adds_up_what_tries_hold() {
+    let folder = Folder::new().with(&["a", "b"]);
+    sql(&folder.store(), HOLDING_MONEY);
+    sql(&folder.store(), "INSERT INTO money (day, source, model, reserved, spent) VALUES (20000, 1, '', 5, 9)");
+    assert_eq!(wrong(&folder.store()), [""; 0]);
+    // What is wrong on two days is not made up for by their sum.
+    sql(
+        &folder.store(),
+        "UPDATE money SET reserved = 4; INSERT INTO money (day, source, model, reserved) VALUES (20001, 1, 'm', 1)",
+    );
+    let found = examine(&folder.store());
+    let found: Vec<_> = found.iter().filter(|one| one.code == "money_miscounted").collect();
+    assert_eq!(found[0].fact("count"), Some(&Fact::Number(2)));
+}
+
+#[test]
+fn an_alarm_is_a_warning_while_it_is_news() {
+    for (age, severity) in [("1", Severity::Warning), ("31 * 86400000000", Severity::Note)] {
+        let folder = Folder::new().with(&["a", "b"]);
+        sql(&folder.store(), HOLDING_MONEY);
+        let now = "CAST(strftime('%s', 'now') AS INTEGER) * 1000000";
+        let alarm = format!("UPDATE effects SET alarm = 'double_effect', state = 'done', changed_at = {now} - {age}");
+        sql(&folder.store(), &alarm);
+        let found = examine(&folder.store());
+        let alarm = found.iter().find(|one| one.code == "double_effect").unwrap();
+        assert_eq!((alarm.severity, alarm.fact("count")), (severity, Some(&Fact::Number(1))));
+        assert!(!found.iter().any(|one| one.code == "late_evidence"));
+    }
+}
+
+#[test]
+fn a_restored_store_tells_how_many_effects_may_have_happened() {
+    let effects = |statement: &str| {
+        let folder = Folder::new().with(&["a", "b"]);
+        sql(&folder.store(), "UPDATE store SET restored_at = 5");
+        sql(&folder.store(), HOLDING_MONEY);
+        sql(&folder.store(), statement);
+        let found = examine(&folder.store());
+        found.iter().find(|one| one.code == "restored").unwrap().fact("effects").cloned()
+    };
+    let number = |count| Some(Fact::Number(count));
+    for state in ["unknown", "failed", "intended", "held"] {
+        assert_eq!(effects(&format!("UPDATE effects SET state = '{state}'")), number(1), "{state}");
+    }
+    assert_eq!(effects("UPDATE jobs SET state = 'held'"), number(1));
+    for statement in ["UPDATE effects SET state = 'done'", "UPDATE jobs SET state = 'done'", "UPDATE jobs SET run = 2"]
+    {
+        assert_eq!(effects(statement), number(0), "{statement}");
+    }
+}
+
 #[test]
 fn the_doctor_finds_what_is_wrong_between_tables() {
     let cases = [
@@ -724,10 +783,15 @@ fn the_doctor_finds_what_is_wrong_between_tables() {
             "effect_of_nothing",
         ),
         (
-            "INSERT INTO effect_tries (effect, number, begin_id, attempt, begun_at, send_before, deadline, open)
-             VALUES (77, 1, x'01', 1, 1, 1, 1, 0)",
+            "INSERT INTO effect_tries (effect, number, begun_at, send_before, deadline) VALUES (77, 1, 1, 1, 1)",
             "try_of_nothing",
         ),
+        (
+            "INSERT INTO effect_records (effect, number, at, witness, charged_micros, day) VALUES (77, 1, 1, 'sender', 0, 0)",
+            "record_of_nothing",
+        ),
+        ("INSERT INTO money (day, source, model, reserved) VALUES (20000, 1, '', 5)", "money_miscounted"),
+        (HOLDING_MONEY, "money_miscounted"),
     ];
     let cases = cases.into_iter().chain([
         (

@@ -15,10 +15,10 @@ use cola_ia_core::intake::{DeliveryNumber, EventNumber, Intake, Refusal, Refusal
 use cola_ia_core::job::JobState;
 use cola_ia_core::store::export::{Outcome, Record};
 use cola_ia_core::store::{
-    Accepted, AttemptView, ConflictSummary, Cursor, DeliverySummary, EraseRequest, Erased, EventHistory, ExportCursor,
-    ExportPage, FollowFrom, Followed, ImportBatch, Imported, JobPage, JobSummary, ListRequest, OpId, Order, Page,
-    PageRequest, Preview, PruneRequest, Pruned, ResolveRequest, Resolved, Restored, RestoredMark, Stats, Store,
-    StoreError, Texts,
+    Accepted, AttemptView, ConflictSummary, Cursor, DeliverySummary, EffectFilter, EffectListRequest, EffectSummary,
+    EraseRequest, Erased, EventHistory, ExportCursor, ExportPage, FollowFrom, Followed, ImportBatch, Imported, JobPage,
+    JobSummary, ListRequest, OpId, Order, Page, PageRequest, Preview, PruneRequest, Pruned, ResolveRequest, Resolved,
+    Restored, RestoredMark, Stats, Store, StoreError, Texts,
 };
 
 use crate::clock::{ManualClock, SeededEntropy};
@@ -349,6 +349,17 @@ impl Scratch {
     /// The store's; or the pages have no end.
     pub fn all_attempts(&self, filter: &Filter, limit: u32) -> Result<Vec<AttemptView>, Failure> {
         walk(|after| block_on(self.store().attempts(filter.clone(), ListRequest { after, limit })))
+    }
+
+    /// All effects that the filter lets through, the one that was begun last first, in pages of `limit`.
+    ///
+    /// # Errors
+    /// The store's; or the pages have no end.
+    pub fn all_effects(&self, filter: &EffectFilter, limit: u32) -> Result<Vec<EffectSummary>, Failure> {
+        walk(|after| {
+            let request = EffectListRequest { filter: filter.clone(), page: ListRequest { after, limit } };
+            block_on(self.store().effect_list(request))
+        })
     }
 
     /// [`Store::follow`].

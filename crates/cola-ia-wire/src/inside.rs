@@ -36,6 +36,9 @@ pub struct InsideRequest<'a> {
     /// What it cost, in millionths of the currency's unit.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cost_micros: Option<i64>,
+    /// The currency of that, as ISO 4217 has it; without it the store's.
+    #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
+    pub currency: Option<Cow<'a, str>>,
     /// Tokens that went in.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tokens_in: Option<i64>,

@@ -7,6 +7,7 @@ pub mod effect;
 pub mod import;
 pub mod intake;
 pub mod lang;
+pub mod money;
 pub mod print;
 pub mod result_file;
 pub mod store;

@@ -17,6 +17,8 @@ pub struct ResultFile {
     pub resource_id: Option<String>,
     /// `cost`, in millionths, rounded up.
     pub cost_micros: Option<i64>,
+    /// `currency`: of the cost; without it the store's.
+    pub currency: Option<String>,
     /// `tokens_in`
     pub tokens_in: Option<i64>,
     /// `tokens_out`
@@ -86,6 +88,7 @@ impl ResultFile {
         match name {
             "resource_id" => self.resource_id = said(value, text_or_number)?,
             "cost" => self.cost_micros = said(value, |value| cost_micros(&text_or_number(value)?))?,
+            "currency" => self.currency = said(value, text)?,
             "tokens_in" => self.tokens_in = said(value, whole)?,
             "tokens_out" => self.tokens_out = said(value, whole)?,
             "model" => self.model = said(value, text)?,
@@ -158,13 +161,14 @@ mod tests {
         let expected = ResultFile {
             resource_id: Some("12".into()),
             cost_micros: Some(2),
+            currency: Some("EUR".into()),
             tokens_in: Some(3),
             tokens_out: None,
             model: Some("m".into()),
             retry_after: Some("1.5".into()),
             error_class: Some("http_429".into()),
             error: Some("no".into()),
-            rest: Some(r#"{"cost_of":1e400,"currency":"EUR","ñ\"":[1, {}]}"#.into()),
+            rest: Some(r#"{"cost_of":1e400,"ñ\"":[1, {}]}"#.into()),
         };
         assert_eq!(read(text), Ok(expected));
         assert_eq!(read("{}"), Ok(ResultFile::default()));

@@ -21,7 +21,7 @@ use cola_ia_core::job::JobState;
 use cola_ia_core::store::{ErrorKind, StoreError};
 use common::{BOTH, Place};
 
-const COMMANDS: [&[&str]; 35] = [
+const COMMANDS: [&[&str]; 41] = [
     &[],
     &["init"],
     &["add"],
@@ -37,6 +37,12 @@ const COMMANDS: [&[&str]; 35] = [
     &["prune"],
     &["erase"],
     &["stats"],
+    &["costs"],
+    &["budget"],
+    &["budget", "list"],
+    &["budget", "set"],
+    &["budget", "remove"],
+    &["budget", "currency"],
     &["claim"],
     &["extend"],
     &["complete"],

@@ -35,9 +35,20 @@ fn full(random: &mut Random, events: usize) -> Place {
                  3, 4, 5, 'model', 'late', CAST('out' || char(27) AS BLOB), x'ff00fe', 'pending', 7 FROM events WHERE seq % 3 = 0;
              INSERT INTO attempts (attempt, event, run, number, lease, worker, started_at, ended_at, outcome)
                  SELECT seq * 2 + 1, seq, 1, 2, randomblob(16), 'w', 1, 2, 'done' FROM events WHERE seq % 3 = 0;
-             INSERT INTO effects SELECT seq, seq, 1, 'publish', 'key ' || seq, 'unknown', 1, 1, 2, 'hold', 3, 4, 5, 'r', 'x',
-                 6, '{}' FROM events WHERE seq % 5 = 1;
-             INSERT INTO effect_tries SELECT effect, 1, randomblob(8), 2, randomblob(32), 3, 4, 5, 1, NULL, 6 FROM effects;
+             INSERT INTO effects SELECT seq, seq, 1, 'publish', 'key ' || seq, 'unknown', 'reported', 1, 1, 2, 'hold', 3, 4, 5,
+                 0, 'late_evidence', 'ñ' || char(27), 2, zeroblob(18) FROM events WHERE seq % 5 = 1;
+             INSERT INTO effect_tries SELECT effect, 1, randomblob(16), 2, randomblob(32), 3, 4, 5, 6, NULL, 9, 7, 20000
+                 FROM effects;
+             INSERT INTO effect_records SELECT effect, 1, 1, 6, 'sender', 'post ' || effect, '{}', 8, 4, 5, 'model', 8, 20000
+                 FROM effects;
+             UPDATE store SET currency = 'EUR';
+             INSERT INTO budgets SELECT source, 1000000 + source FROM sources;
+             INSERT INTO money SELECT 0, source, 'model', count(*), 3 * count(*), 0, 4 * count(*), 5 * count(*), 0, 0
+                 FROM attempts a JOIN events e ON e.seq = a.event WHERE a.cost_micros IS NOT NULL GROUP BY source;
+             INSERT INTO money SELECT 20000, source, 'model', count(*), 8 * count(*), 0, 4 * count(*), 5 * count(*), 3, 24
+                 FROM effects f JOIN events e ON e.seq = f.event GROUP BY source;
+             INSERT INTO money (day, source, model, reserved) SELECT 20000, source, '', 7 * count(*)
+                 FROM effects f JOIN events e ON e.seq = f.event GROUP BY source;
              INSERT INTO counter_deltas (at, source, counter, n)
              SELECT 0, source, 'job_' || state, 1 FROM jobs WHERE state <> 'pending'
              UNION ALL SELECT 0, source, 'job_pending', -1 FROM jobs WHERE state <> 'pending';",
@@ -102,7 +113,7 @@ fn importing_again_changes_nothing_and_says_so() {
         let again = place.run(&["import", "--json", "x.jsonl"]);
         check_exit(&again, 0);
         assert!(err(&again).contains("nothing new"), "{}", err(&again));
-        assert_eq!(out(&again).lines().count(), 12);
+        assert_eq!(out(&again).lines().count(), 15);
         assert!(out(&again).lines().all(|line| line.contains(r#""entered":0"#)), "{}", out(&again));
         check_same(&export(place), &exported);
     }
@@ -212,7 +223,7 @@ fn what_runs_here_waits_there_and_the_store_counts_as_restored() {
     let text = |sql: &str| -> String { look.query_row(sql, [], |row| row.get(0)).unwrap() };
     assert_eq!(text("SELECT state || ifnull(worker, '-') || (lease IS NULL) FROM jobs WHERE event = 2"), "pending-1");
     assert_eq!(text("SELECT outcome || (ended_at > 3) FROM attempts"), "lease_lost1");
-    assert_eq!(text("SELECT state || key || ifnull(reason, '-') FROM effects"), "unknownk-");
+    assert_eq!(text("SELECT state || key || ifnull(reason, '-') FROM effects"), "unknownklease_ended");
     assert_eq!(text("SELECT (restored_at > 0) || '' FROM store"), "1");
     assert_eq!(
         text("SELECT hex(namespace) FROM store"),

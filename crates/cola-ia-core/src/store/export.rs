@@ -287,7 +287,7 @@ const EFFECT: &[Field] = &[
     maybe("alarm", Shape::Word(ALARMS), Changing),
     maybe("note", Shape::Text, Changing),
     field("replays", Shape::UpTo(u32::MAX as i64), Changing),
-    maybe("replayed_to", Shape::Bytes(0), Changing),
+    maybe("replayed_to", Shape::Bytes(18), Changing),
 ];
 
 const EFFECT_TRY: &[Field] = &[

@@ -28,7 +28,7 @@ pub(super) fn costs(sight: &Sight<'_>, request: &CostsRequest) -> rusqlite::Resu
     }
     lines.deliveries(request)?;
     let currency = currency::currency(connection)?;
-    let named = lines.lines.into_iter().map(|(name, sums)| CostLine { name, sums }).collect();
+    let named = lines.by_name.into_iter().map(|(name, sums)| CostLine { name, sums }).collect();
     Ok(Costs { currency, lines: named, total: lines.total })
 }
 
@@ -42,7 +42,7 @@ struct Lines<'c> {
     /// Rows of the sources that are asked for; `None`: all.
     only: Option<Vec<i64>>,
     names: Names<'c>,
-    lines: BTreeMap<String, CostSums>,
+    by_name: BTreeMap<String, CostSums>,
     total: CostSums,
 }
 
@@ -57,8 +57,8 @@ impl<'c> Lines<'c> {
             // One that nobody knows has no row.
             some => Some(some.iter().filter_map(|name| row(name.as_str()).transpose()).collect::<Result<_, _>>()?),
         };
-        let (lines, total) = (BTreeMap::new(), CostSums::default());
-        Ok(Self { connection, by: request.by, only, names: Names::new(connection), lines, total })
+        let (by_name, total) = (BTreeMap::new(), CostSums::default());
+        Ok(Self { connection, by: request.by, only, names: Names::new(connection), by_name, total })
     }
 
     fn takes(&self, source: i64) -> bool {
@@ -75,9 +75,10 @@ impl<'c> Lines<'c> {
     }
 
     fn money(&mut self, day: UtcDay, source: i64, model: &str, sums: MoneySums) -> rusqlite::Result<()> {
-        if self.takes(source) {
+        // Money that was reserved and released leaves a row of nothing.
+        if self.takes(source) && sums != MoneySums::default() {
             let name = self.name(day, source, model)?;
-            for line in [self.lines.entry(name).or_default(), &mut self.total] {
+            for line in [self.by_name.entry(name).or_default(), &mut self.total] {
                 add(line, sums);
             }
         }
@@ -124,7 +125,7 @@ impl<'c> Lines<'c> {
             // By model, deliveries are not told apart.
             if self.by != CostsBy::Model {
                 let name = self.name(day, source, "")?;
-                if let Some(line) = self.lines.get_mut(&name) {
+                if let Some(line) = self.by_name.get_mut(&name) {
                     add_deliveries(line, sums);
                 }
             }

@@ -176,6 +176,9 @@ fn inside(
         if known {
             examination.kind(findings)?;
             waiting::waiting(&examination, findings)?;
+            if examination.version >= 4 {
+                waiting::alarms(&examination, findings)?;
+            }
         }
         Ok(known)
     });
@@ -268,6 +271,7 @@ impl<'a> Examination<'a> {
         }
         if restored_at.is_some() {
             let finding = with(Finding::new(Severity::Warning, "restored"), "restored_at", restored_at);
+            let finding = finding.number("effects", waiting::doubtful(&self.connection)?);
             findings.push(with(finding, "taken_at", backed_up_at));
         }
         if arrival.copied {

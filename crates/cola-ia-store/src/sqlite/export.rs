@@ -131,9 +131,14 @@ fn budgets() -> String {
     format!("SELECT {} FROM budgets t ORDER BY t.source", columns(Kind::Budget))
 }
 
-/// Money of days after `?1`.
+/// Money of days after `?1`. What is only reserved is no sum of an export, and what was released leaves a row of nothing.
 fn money() -> String {
-    format!("SELECT {} FROM money t WHERE t.day > ?1 ORDER BY t.day, t.source, t.model", columns(Kind::Money))
+    format!(
+        "SELECT {} FROM money t
+         WHERE t.day > ?1 AND (t.costs, t.spent, t.tokens_in, t.tokens_out, t.replays, t.replayed) <> (0, 0, 0, 0, 0, 0)
+         ORDER BY t.day, t.source, t.model",
+        columns(Kind::Money)
+    )
 }
 
 /// The rows of a kind, one ahead.

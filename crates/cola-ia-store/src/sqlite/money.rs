@@ -3,7 +3,7 @@
 //!
 //! A sum that does not fit into a number is the largest one: what was paid is never refused.
 
-use cola_ia_core::effect::{Budget, Micros, UtcDay};
+use cola_ia_core::effect::{Micros, UtcDay};
 use rusqlite::{Connection, OptionalExtension as _, Row, params};
 
 /// What stands in a row of `money`, or is added to one. Money is in millionths.
@@ -113,16 +113,6 @@ pub(super) fn sums(connection: &Connection, day: UtcDay, source: i64, model: &st
     Ok(sums.unwrap_or_default())
 }
 
-/// The budget of a source and what is taken of it on a day; `None`: it has none.
-pub(super) fn budget(connection: &Connection, source: i64, day: UtcDay) -> rusqlite::Result<Option<Budget>> {
-    let limit = connection
-        .prepare_cached("SELECT limit_micros FROM budgets WHERE source = ?1")?
-        .query_row([source], |row| row.get(0))
-        .optional()?;
-    let Some(limit) = limit else { return Ok(None) };
-    taken(connection, source, day).map(|(spent, reserved)| Some(Budget { limit, spent, reserved }))
-}
-
 /// What is spent and reserved on a day of a source, all its models together.
 pub(super) fn taken(connection: &Connection, source: i64, day: UtcDay) -> rusqlite::Result<(i64, i64)> {
     let mut select = connection.prepare_cached("SELECT spent, reserved FROM money WHERE day = ?1 AND source = ?2")?;
@@ -157,16 +147,14 @@ mod tests {
         let connection = tables();
         let day = UtcDay(20_000);
         let add = |day, source, model, more| super::add(&connection, day, source, model, more).unwrap();
-        assert_eq!(budget(&connection, 1, day).unwrap(), None);
-        connection.execute("INSERT INTO budgets (source, limit_micros) VALUES (1, 100)", []).unwrap();
-        assert_eq!(budget(&connection, 1, day).unwrap(), Some(Budget { limit: 100, spent: 0, reserved: 0 }));
+        assert_eq!(taken(&connection, 1, day).unwrap(), (0, 0));
         add(day, 1, "", sums(0, 30));
         add(day, 1, "", sums(0, -10));
         add(day, 1, "small", sums(5, 0));
         add(day, 1, "large", sums(7, 0));
         add(day, 2, "large", sums(1_000, 0));
         add(day.next(), 1, "large", sums(1_000, 0));
-        assert_eq!(budget(&connection, 1, day).unwrap(), Some(Budget { limit: 100, spent: 12, reserved: 20 }));
+        assert_eq!(taken(&connection, 1, day).unwrap(), (12, 20));
         add(day, 1, "large", sums(i64::MAX, 0));
         assert_eq!(taken(&connection, 1, day).unwrap(), (i64::MAX, 20));
         let rows: i64 = connection.query_row("SELECT count(*) FROM money", [], |row| row.get(0)).unwrap();

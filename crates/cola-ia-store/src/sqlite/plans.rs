@@ -35,7 +35,7 @@ use super::{
 };
 
 /// Tables that grow with what comes in or is done. `counter_deltas` is not one: it is emptied every 4,096 rows.
-const GROWING: [&str; 15] = [
+const GROWING: [&str; 16] = [
     "attempts",
     "conflicts",
     "deliveries",
@@ -45,6 +45,7 @@ const GROWING: [&str; 15] = [
     "events",
     "identities",
     "jobs",
+    "money",
     "ops",
     "revisions",
     "decisions",
@@ -74,6 +75,24 @@ fn views(sight: &Sight<'_>) {
     find_events::find_events(sight, None, "a").unwrap();
     find_events::find_events(sight, Some(&source("form")), "a").unwrap();
     preview::preview(sight, &[event("a", "x"), event("not there", "x")]).unwrap();
+    money_views(sight);
+}
+
+/// Views of money.
+fn money_views(sight: &Sight<'_>) {
+    use cola_ia_core::effect::UtcDay;
+    use cola_ia_core::store::{CostsBy, CostsRequest};
+    let today = UtcDay(20_000);
+    for by in [CostsBy::Source, CostsBy::Model, CostsBy::Day] {
+        for day in [None, Some(today)] {
+            for sources in [vec![], vec![source("default"), source("form")]] {
+                super::costs::costs(sight, &CostsRequest { by, sources, since: day, until: day }).unwrap();
+            }
+        }
+    }
+    // A view of budgets asks for the sums of each.
+    sight.connection.execute("INSERT INTO budgets SELECT source, 5 FROM sources", []).unwrap();
+    assert!(!super::budgets::budgets(sight, today).unwrap().is_empty());
 }
 
 /// Each key alone, and with each of the others.

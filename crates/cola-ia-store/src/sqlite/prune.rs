@@ -206,12 +206,14 @@ const FINISHED: &str =
 /// The last event of those that a step looks at.
 const END: &str = "SELECT event FROM jobs WHERE event > ?1 ORDER BY event LIMIT 1 OFFSET ?2";
 
-/// What goes with the text of an event. The rows stay, with fingerprints, times, costs and outcomes.
-const HISTORY: [&str; 5] = [
+/// What goes with the text of an event. The rows stay, with fingerprints, times, costs, outcomes and resource ids.
+const HISTORY: [&str; 6] = [
     "UPDATE conflicts SET text = NULL WHERE event = ?1 AND text IS NOT NULL",
     "UPDATE revisions SET text = NULL WHERE event = ?1 AND text IS NOT NULL",
     "UPDATE attempts SET stdout = NULL, stderr = NULL, late = NULL, error = NULL WHERE event = ?1",
-    "UPDATE effects SET result = NULL WHERE event = ?1 AND result IS NOT NULL",
+    "UPDATE effects SET note = NULL WHERE event = ?1 AND note IS NOT NULL",
+    "UPDATE effect_records SET result = NULL
+     WHERE effect IN (SELECT effect FROM effects WHERE event = ?1) AND result IS NOT NULL",
     "UPDATE jobs SET result = NULL WHERE event = ?1 AND result IS NOT NULL",
 ];
 

@@ -12,9 +12,8 @@ use cola_ia_core::effect::{
 use cola_ia_core::intake::EventNumber;
 use cola_ia_core::job::{Ending, JobState, LeaseToken, RetryPolicy, Setback};
 use cola_ia_core::store::{
-    ClaimRequest, EffectBegun, EffectDecision, EffectFilter, EffectListRequest, EffectRef, EffectSummary, EffectView,
-    End, EndRefused, Ended, Failure as NotDone, JobRun, JobSummary, Leased, ListRequest, Looked, Order, OrderRefused,
-    Report,
+    ClaimRequest, EffectBegun, EffectDecision, EffectRef, EffectView, End, EndRefused, Ended, Failure as NotDone,
+    JobRun, JobSummary, Leased, Looked, Order, OrderRefused, Report,
 };
 
 use crate::clock::ManualClock;
@@ -306,20 +305,4 @@ pub(super) fn claim_of(scratch: &Scratch, of: Option<&str>) -> Result<Leased, Fa
     let request = ClaimRequest { worker: "ana".to_owned(), lease: LEASE, limit: 1, source: of.map(source) };
     let mut claim = block_on(scratch.store().claim(scratch.op(), request))?;
     claim.leases.pop().ok_or_else(|| "a job is due, and none is given".into())
-}
-
-/// All effects that the filter lets through, newest first, in pages of `limit`.
-pub(super) fn listed(scratch: &Scratch, filter: &EffectFilter, limit: u32) -> Result<Vec<EffectSummary>, Failure> {
-    let (mut all, mut after) = (Vec::new(), None);
-    // Far more pages than a test has.
-    for _ in 0..10_000 {
-        let request = EffectListRequest { filter: filter.clone(), page: ListRequest { after, limit } };
-        let page = block_on(scratch.store().effect_list(request))?;
-        all.extend(page.items);
-        after = page.next;
-        if after.is_none() {
-            return Ok(all);
-        }
-    }
-    Err("the pages of effects do not end".into())
 }

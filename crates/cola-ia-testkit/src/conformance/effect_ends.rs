@@ -1,13 +1,13 @@
 //! How the end of a lease and what becomes of a job go together with the effects of the job.
 
-use cola_ia_core::effect::{Alarm, Decision, EffectState, Reason, ReportAnswer, SettleAnswer};
+use cola_ia_core::effect::{Alarm, Decision, EffectName, EffectState, Evidence, Reason, ReportAnswer, SettleAnswer};
 use cola_ia_core::job::{Ending, JobState, RetryPolicy};
 use cola_ia_core::store::{
     Decision as OfConflict, EndRefused, Ended, ErrorKind, Order, OrderRefused, ResolveRequest, RestoredMark,
 };
 
 use super::check::{cases, ensure, ensure_eq, refused};
-use super::desk::{Desk, FAILED, PERMANENT, POLICY, SECOND, SETTLED, at, hold, key, lookup, made, word};
+use super::desk::{Desk, FAILED, PERMANENT, POLICY, SECOND, SETTLED, at, hold, key, lookup, made, micros, word};
 use crate::events::event;
 use crate::harness::{Backend, Failure, block_on};
 
@@ -22,6 +22,7 @@ cases![
     an_abandoned_effect_ends_its_job,
     a_new_run_is_refused_while_an_effect_is_open,
     a_dry_recovery_moves_no_effect,
+    an_erased_job_waits_for_its_open_effects,
 ];
 
 fn every_end_of_a_lease_makes_intended_unknown(backend: &dyn Backend) -> Result<(), Failure> {
@@ -65,7 +66,7 @@ fn a_job_is_not_done_while_an_effect_is_open(backend: &dyn Backend) -> Result<()
     let Err(EndRefused::Unresolved(open)) = desk.say(desk.leased.token, Ending::Done)? else {
         return Err("a job with open effects can be completed".into());
     };
-    let open: Vec<_> = open.iter().map(|name| name.as_str()).collect();
+    let open: Vec<_> = open.iter().map(EffectName::as_str).collect();
     ensure_eq!(open, ["a", "b"], "the effects that are open, by name");
     let until = desk.job()?.lease_until;
     ensure_eq!((desk.stands()?.0, until), (JobState::Running, Some(desk.leased.until)), "the job, which still runs");
@@ -269,5 +270,34 @@ fn a_dry_recovery_moves_no_effect(backend: &dyn Backend) -> Result<(), Failure> 
     let recovered = block_on(desk.scratch.store().recover(once_lost, 9, false))?;
     ensure_eq!(recovered, dry, "what became of it then");
     ensure_eq!(desk.state()?, EffectState::Held, "the effect then");
+    Ok(())
+}
+
+fn an_erased_job_waits_for_its_open_effects(backend: &dyn Backend) -> Result<(), Failure> {
+    let mut desk = Desk::new(backend, lookup())?;
+    desk.begin_of("known", 1)?;
+    desk.done_as(desk.of_effect("known", 1), Evidence { result: Some("{}".to_owned()), ..made("r1") })?;
+    desk.begin(2)?;
+    let first = desk.leased.clone();
+    desk.end(FAILED)?;
+    let erase = |desk: &Desk| desk.scratch.erase_as(|| desk.scratch.op(), &first.job.source, "a");
+    let erased = erase(&desk)?.ok_or("the event is there, and is not erased")?;
+    ensure!(!erased.cancelled, "a job with an open effect is cancelled at once");
+    ensure_eq!(desk.stands()?, (JobState::Held, "cancelled".to_owned()), "the job");
+    ensure_eq!(desk.state()?, EffectState::Held, "the open effect");
+    let known = desk.view_of("known")?;
+    let evidence = &known.effect.records[0].evidence;
+    ensure_eq!((&evidence.resource_id, &evidence.result), (&None, &None), "what is known of the one that is done");
+    ensure_eq!(known.effect.state, EffectState::Done, "its state");
+    // What is told from then on is recorded, and its texts are not.
+    desk.leased = first.clone();
+    desk.expected = None;
+    let evidence = Evidence { result: Some("{}".to_owned()), cost: Some(micros(3)), ..made("r2") };
+    ensure_eq!(desk.done(1, evidence)?, ReportAnswer::LeaseLost, "a late done");
+    let effect = desk.view()?.effect;
+    let expected = Evidence { cost: Some(micros(3)), ..Evidence::default() };
+    ensure_eq!((effect.state, &effect.records[0].evidence), (EffectState::Done, &expected), "the effect");
+    ensure_eq!(desk.job()?.state, JobState::Cancelled, "the job after that");
+    ensure_eq!(erase(&desk)?.map(|erased| erased.cancelled), Some(false), "erasing it again cancels nothing");
     Ok(())
 }

@@ -34,6 +34,7 @@ cases![
     a_done_of_a_lease_that_is_not_known_finds_its_job,
     evidence_over_failed_raises_an_alarm,
     a_second_resource_is_a_double_effect,
+    what_is_done_stays_done,
     done_closes_all_tries_of_one_key,
     every_report_said_twice_is_said_once,
     reports_of_what_is_not_there_change_nothing,
@@ -44,8 +45,8 @@ fn the_first_begin_is_go_and_is_on_record(backend: &dyn Backend) -> Result<(), F
     let mut desk = Desk::new(backend, key(300))?;
     desk.at(5);
     (desk.expected, desk.request) = (Some(micros(7)), Some([3; 32]));
-    let begin = desk.asked("pay", 1);
-    let begun = desk.begun(begin.clone())?;
+    let asked = desk.asked("pay", 1);
+    let begun = desk.begun(asked.clone())?;
     let go = Go { number: 1, send_before: at(15), deadline: at(35), key_until: Some(at(305)) };
     ensure_eq!((begun.at, begun.answer), (at(5), BeginAnswer::Go(go)), "the answer");
     let view = desk.view()?;
@@ -54,14 +55,14 @@ fn the_first_begin_is_go_and_is_on_record(backend: &dyn Backend) -> Result<(), F
     ensure_eq!((effect.run, effect.state, effect.reason), (1, EffectState::Intended, None), "run and state");
     ensure_eq!((effect.policy, effect.begun_at, effect.alarm), (key(300), at(5), None), "policy and time");
     let [one] = &effect.tries[..] else { return Err(format!("one begin has {} tries", effect.tries.len()).into()) };
-    ensure_eq!((one.begin_id, one.lease), (Some(begin.begin_id), Some(begin.lease)), "who began it");
-    ensure_eq!((one.request, one.expected), (begin.request, begin.expected), "what it sends and may cost");
+    ensure_eq!((one.begin_id, one.lease), (Some(asked.begin_id), Some(asked.lease)), "who began it");
+    ensure_eq!((one.request, one.expected), (asked.request, asked.expected), "what it sends and may cost");
     ensure_eq!(
         (one.begun_at, one.send_before, one.deadline, one.key_until),
         (at(5), at(15), at(35), Some(at(305))),
         ""
     );
-    ensure_eq!((one.outcome, one.reserved.map(|held| held.amount)), (None, begin.expected), "its outcome and money");
+    ensure_eq!((one.outcome, one.reserved.map(|held| held.amount)), (None, asked.expected), "its outcome and money");
     Ok(())
 }
 
@@ -382,6 +383,20 @@ fn a_second_resource_is_a_double_effect(backend: &dyn Backend) -> Result<(), Fai
     let ids: Vec<_> = effect.records.iter().filter_map(|record| record.evidence.resource_id.as_deref()).collect();
     ensure_eq!((ids, effect.alarm), (vec!["r2", "r1"], Some(Alarm::DoubleEffect)), "resources and alarm");
     ensure_eq!(desk.begin(3)?, "done r2", "a further begin gets the first one");
+    Ok(())
+}
+
+fn what_is_done_stays_done(backend: &dyn Backend) -> Result<(), Failure> {
+    let mut desk = Desk::new(backend, lookup())?;
+    desk.begin(1)?;
+    desk.done(1, made("r1"))?;
+    let done = desk.effects()?;
+    desk.at(1_000);
+    ensure_eq!(desk.rejected(1)?, ReportAnswer::Recorded, "a failure of the same try");
+    ensure_eq!(desk.unknown(1)?, ReportAnswer::Recorded, "a doubt about it");
+    ensure_eq!(desk.absent(1)?, ReportAnswer::Void, "an absence");
+    desk.next_attempt(1_001)?;
+    ensure_eq!(desk.effects()?, done, "the effect after all that, and the end of the lease");
     Ok(())
 }
 

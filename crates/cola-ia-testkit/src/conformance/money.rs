@@ -6,6 +6,7 @@ use std::thread;
 use cola_ia_core::effect::{Begin, BeginAnswer, Decision, Evidence, Micros, Refused, UtcDay};
 use cola_ia_core::event::Source;
 use cola_ia_core::job::Ending;
+use cola_ia_core::store::export::Kind;
 use cola_ia_core::store::{BudgetView, ClaimRequest, CostSums, Costs, CostsBy, CostsRequest, ErrorKind, Report};
 
 use super::check::{cases, ensure_eq, refused};
@@ -22,6 +23,7 @@ cases![
     where_there_is_a_budget_a_cost_is_required,
     the_budget_is_asked_last,
     what_is_reserved_is_released_once_when_its_try_ends,
+    money_that_was_released_leaves_no_line,
     what_may_have_happened_keeps_its_money,
     money_is_counted_in_the_day_in_which_it_was_reserved,
     a_resend_with_the_same_key_shares_its_money,
@@ -249,6 +251,18 @@ fn what_is_reserved_is_released_once_when_its_try_ends(backend: &dyn Backend) ->
     }
     let effect = desk.view()?.effect;
     ensure_eq!((effect.at_risk(), effect.records[0].charged), (0, micros(7)), "what the effect holds and cost");
+    Ok(())
+}
+
+fn money_that_was_released_leaves_no_line(backend: &dyn Backend) -> Result<(), Failure> {
+    let desk = with_budget(backend, hold(), 100, 10)?;
+    desk.begin(1)?;
+    desk.not_sent(1)?;
+    for by in [CostsBy::Source, CostsBy::Model, CostsBy::Day] {
+        ensure_eq!(costs(&desk.scratch, by)?.lines, [], "lines of costs, {by:?}");
+    }
+    let money = desk.scratch.export_all(9)?.records.into_iter().filter(|record| record.kind() == Kind::Money);
+    ensure_eq!(money.collect::<Vec<_>>(), [], "records of an export");
     Ok(())
 }
 

@@ -79,9 +79,11 @@ pub(super) struct Money {
 
 impl Money {
     pub(super) fn add(&mut self, day: UtcDay, source: &Source, model: &str, more: Sums) {
-        if more != Sums::default() {
-            let sums = self.sums.entry((day, source.clone(), model.to_owned())).or_default();
-            *sums = sums.plus(more);
+        let key = (day, source.clone(), model.to_owned());
+        match self.sums.get(&key).copied().unwrap_or_default().plus(more) {
+            // Money that was released leaves nothing.
+            sums if sums == Sums::default() => drop(self.sums.remove(&key)),
+            sums => drop(self.sums.insert(key, sums)),
         }
     }
 

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use cola_ia_core::clock::{Clock as _, SystemEntropy, Timestamp};
-use cola_ia_core::effect::{Begin, Evidence, Micros, ReportAnswer, SettleAnswer};
+use cola_ia_core::effect::{Begin, Evidence, Micros, ReportAnswer, Rule, SettleAnswer};
 use cola_ia_core::event::{Content, Delivery, EventId, Source};
 use cola_ia_core::filter::Filter;
 use cola_ia_core::intake::{DeliveryNumber, EventNumber, Intake};
@@ -30,6 +30,11 @@ use cola_ia_testkit::events::{event, source};
 use cola_ia_testkit::harness::{Backend, Failure, Place, RecordedRefusal};
 use cola_ia_testkit::model::{ModelMemory, ModelStore};
 
+mod effects;
+
+/// Rules that bind whoever sends or looks up, and the making of leases: a store cannot show what becomes without them.
+pub(crate) const BEYOND_A_STORE: [Rule; 4] = [Rule::SendBefore, Rule::FreshId, Rule::Ticket, Rule::LeaseUnique];
+
 macro_rules! mistakes {
     ($($name:ident,)+) => {
         /// What the store does wrong.
@@ -37,6 +42,8 @@ macro_rules! mistakes {
         pub(crate) enum Mistake {
             None,
             $($name,)+
+            /// The ledger without a rule.
+            Without(Rule),
         }
 
         impl Mistake {
@@ -217,6 +224,49 @@ mistakes! {
     NeverPauses,
     ResumesAnew,
     CountsNoneExpired,
+    // Effects.
+    ForgetsPolicies,
+    ForgetsKeysOfPolicies,
+    TakesAnotherPolicyForUsed,
+    DoubtsWhatIsDone,
+    MakesKeysOfLeases,
+    KeepsOnlyResources,
+    RecordsEachReportAnew,
+    ReportsOfNothingCount,
+    TakesLookupsForSenders,
+    HearsNoStrangers,
+    ForgetsLateWordsOfEffects,
+    CutsNotesShort,
+    CompletesWhatIsOpen,
+    SettledJobsStayHeld,
+    RetriesHeldJobs,
+    SettlesAnything,
+    LosesNotesOfPeople,
+    TakesTheFirstFind,
+    DecisionsIgnoreOps,
+    ClaimsBringNoEffects,
+    ListsOldestEffectsFirst,
+    IgnoresEffectFilters,
+    IgnoresResourcesOfEffects,
+    ShowsOnlyWhatItKnows,
+    FirstMarkStands,
+    // Money.
+    BudgetsIgnoreOps,
+    SetsBudgetsOnly,
+    BudgetsHaveNoBottom,
+    TakesNoCostForNothing,
+    ListsLinesOfNothing,
+    ReleasesWhatIsOpen,
+    CountsMoneyToday,
+    CountsNothingThatWasNotTold,
+    CountsOnlySuccess,
+    ForgetsModels,
+    CostsOfAnyDay,
+    CountsTheFirstUseToo,
+    CountsNoDeliveries,
+    ChangesCurrencies,
+    ErasesWhatIsOpen,
+    TakesAnyNumberOfTries,
     // Stores.
     ForgetsAtReopen,
     FailsToReopenEmpty,
@@ -272,6 +322,9 @@ impl Place for WrongPlace {
         let mut memory = self.memory.lock().unwrap();
         if self.mistake == Mistake::ForgetsAtReopen {
             *memory = ModelMemory::default();
+        }
+        if let Mistake::Without(rule) = self.mistake {
+            memory.twist(move |ledger| ledger.without(rule));
         }
         let model = memory.store(Arc::new(clock.clone()));
         if self.mistake == Mistake::FailsToReopenEmpty && opened > 0 {
@@ -551,6 +604,7 @@ impl Wrong {
     }
 
     fn spoil_history(&self, event: &mut EventHistory) {
+        self.spoil_effects_of(event);
         match self.mistake {
             Mistake::CountsOneDuplicateLess => event.duplicates = event.duplicates.saturating_sub(1),
             Mistake::CountsListedDuplicates => {
@@ -829,6 +883,7 @@ impl Store for Wrong {
             _ => {}
         }
         let mut claim = self.model.claim(op, request).await?;
+        self.spoil_claim(&mut claim);
         match self.mistake {
             Mistake::ClaimsNewestFirst => claim.leases.reverse(),
             Mistake::NeverSaysWhenTheNextIsDue => claim.next_due = None,
@@ -905,10 +960,12 @@ impl Store for Wrong {
                 }
                 (_, ending) => ending,
             };
+            self.spoil_end(&mut end);
             let token = end.token;
             let forgotten =
                 self.mistake == Mistake::ForgetsWhatWasSaid && self.own.lock().unwrap().said.contains(&token);
             for mut answer in self.model.end(Arc::new(vec![end]), policy).await? {
+                self.spoil_ended(&mut answer);
                 if answer.is_ok() {
                     self.own.lock().unwrap().said.insert(token);
                 }
@@ -953,7 +1010,8 @@ impl Store for Wrong {
         jobs: Vec<EventNumber>,
     ) -> Result<Vec<Result<Ended, OrderRefused>>, StoreError> {
         let op = if self.mistake == Mistake::OrdersIgnoreOps { self.other_op() } else { op };
-        let answers = self.model.order(op, order, jobs).await?;
+        let mut answers = self.model.order(op, order, jobs).await?;
+        self.spoil_ordered(order, &mut answers);
         let first_refusal = answers.iter().find_map(|answer| answer.err());
         if let (Mistake::RefusesOrdersTogether, Some(refusal)) = (self.mistake, first_refusal) {
             return Ok(vec![Err(refusal); answers.len()]);
@@ -965,7 +1023,7 @@ impl Store for Wrong {
     }
 
     async fn effect_begin(&self, begin: Begin, policy: RetryPolicy) -> Result<EffectBegun, StoreError> {
-        self.model.effect_begin(begin, policy).await
+        self.spoilt_begin(begin, policy).await
     }
 
     async fn effect_done(
@@ -974,7 +1032,7 @@ impl Store for Wrong {
         evidence: Evidence,
         policy: RetryPolicy,
     ) -> Result<ReportAnswer, StoreError> {
-        self.model.effect_done(of, evidence, policy).await
+        self.spoilt_done(of, evidence, policy).await
     }
 
     async fn effect_failed(
@@ -984,7 +1042,7 @@ impl Store for Wrong {
         note: Option<String>,
         policy: RetryPolicy,
     ) -> Result<ReportAnswer, StoreError> {
-        self.model.effect_failed(of, failure, note, policy).await
+        self.spoilt_failed(of, failure, note, policy).await
     }
 
     async fn effect_unknown(
@@ -1002,7 +1060,7 @@ impl Store for Wrong {
         looked: Looked,
         policy: RetryPolicy,
     ) -> Result<ReportAnswer, StoreError> {
-        self.model.effect_resolve(of, looked, policy).await
+        self.spoilt_resolve(of, looked, policy).await
     }
 
     async fn effect_decide(
@@ -1011,27 +1069,27 @@ impl Store for Wrong {
         decision: EffectDecision,
         policy: RetryPolicy,
     ) -> Result<Option<SettleAnswer>, StoreError> {
-        self.model.effect_decide(op, decision, policy).await
+        self.spoilt_decide(op, decision, policy).await
     }
 
     async fn effect_list(&self, request: EffectListRequest) -> Result<Page<EffectSummary>, StoreError> {
-        self.model.effect_list(request).await
+        self.spoilt_effects(request).await
     }
 
     async fn costs(&self, request: CostsRequest) -> Result<Costs, StoreError> {
-        self.model.costs(request).await
+        self.spoilt_costs(request).await
     }
 
     async fn set_budget(&self, op: OpId, source: Source, limit: Option<Micros>) -> Result<(), StoreError> {
-        self.model.set_budget(op, source, limit).await
+        self.spoilt_set_budget(op, source, limit).await
     }
 
     async fn budgets(&self) -> Result<Vec<BudgetView>, StoreError> {
-        self.model.budgets().await
+        self.spoilt_budgets().await
     }
 
     async fn set_currency(&self, currency: String) -> Result<(), StoreError> {
-        self.model.set_currency(currency).await
+        self.spoilt_set_currency(currency).await
     }
 
     async fn currency(&self) -> Result<Option<String>, StoreError> {
@@ -1047,6 +1105,7 @@ impl Store for Wrong {
             (Mistake::TakesMarksOfTheFuture, RestoredMark::At(at)) => {
                 self.model.restored(op, RestoredMark::At(at.min(self.clock.now()))).await
             }
+            (Mistake::FirstMarkStands, _) => self.first_mark(op, mark).await,
             (Mistake::KeepsTheMark, RestoredMark::Cleared) => Ok(Restored { restored_at: None, leases_voided: 0 }),
             (Mistake::IgnoresOpsOfMarks, _) => self.model.restored(self.other_op(), mark).await,
             (Mistake::MarksMakeAnEvent, _) => {
@@ -1079,7 +1138,7 @@ impl Store for Wrong {
         let mut page = self.model.export(cursor, limit).await?;
         page.records.retain(|record| match self.mistake {
             Mistake::ExportsNoRefusals => record.kind() != Kind::Delivery || record.event().is_some(),
-            Mistake::ExportsNoEffects => !matches!(record.kind(), Kind::Effect | Kind::EffectTry),
+            Mistake::ExportsNoEffects => !matches!(record.kind(), Kind::Effect | Kind::EffectTry | Kind::EffectRecord),
             _ => true,
         });
         if self.mistake == Mistake::ExportsASourceOfNothing && page.records.is_empty() && cursor.is_none() {
@@ -1310,6 +1369,9 @@ impl Store for Wrong {
             _ => {}
         }
         let mut erased = self.model.erase(op, request).await?;
+        if let (Mistake::ErasesWhatIsOpen, Some(erased)) = (self.mistake, &erased) {
+            let _ = self.memory.set_job(erased.event, JobState::Cancelled, self.clock.now());
+        }
         if self.mistake == Mistake::ErasesNewlyEachTime {
             erased = erased.map(|erased| Erased { erased_at: self.clock.now(), ..erased });
         }

@@ -13,20 +13,23 @@ use clap::{Arg, ArgAction, ArgMatches, Command as Clap, value_parser};
 use clap_complete::Shell;
 use cola_ia_core::age::{Edge, parse_age, parse_moment};
 use cola_ia_core::clock::{Clock as _, SystemClock};
-use cola_ia_core::cost::cost_micros;
+use cola_ia_core::cost::{cost_micros, exact_micros};
+use cola_ia_core::effect::Micros;
 use cola_ia_core::event::{EventId, Source};
 use cola_ia_core::filter::{Filter, Key, is_code};
 use cola_ia_core::intake::EventNumber;
 use cola_ia_core::job::{JobState, LeaseToken};
-use cola_ia_core::store::{Cursor, Decision, LEASES_MAX, Order, PageRequest};
+use cola_ia_core::store::{CostsBy, Cursor, Decision, LEASES_MAX, Order, PageRequest};
 use cola_ia_core::verdict::Verdict;
 
 use super::Problem;
 use super::add::{AddOptions, Input};
 use super::backup::BackupOptions;
+use super::budget::{BudgetAction, BudgetOptions};
 use super::claim::ClaimOptions;
 use super::complete::CompleteOptions;
 use super::conflicts::{self, ConflictsOptions};
+use super::costs::{self, BY_WORDS, CostsOptions};
 use super::deliveries;
 use super::doctor::DoctorOptions;
 use super::effect::EffectCommandOptions;
@@ -91,6 +94,10 @@ pub enum Command {
     Show(ShowOptions),
     /// `stats`
     Stats(StatsOptions),
+    /// `costs`
+    Costs(CostsOptions),
+    /// `budget`
+    Budget(BudgetOptions),
     /// `deliveries`
     Deliveries(ListOptions),
     /// `conflicts`
@@ -186,6 +193,8 @@ pub fn command(lang: &Lang) -> Clap {
         .subcommand(make.jobs())
         .subcommand(make.show())
         .subcommand(make.stats())
+        .subcommand(make.costs())
+        .subcommand(make.budget())
         .subcommand(make.list("deliveries", &deliveries::KEYS))
         .subcommand(make.list("conflicts", &conflicts::KEYS).arg(make.flag("diff")))
         .subcommand(make.errors())
@@ -567,6 +576,34 @@ impl Make<'_> {
         self.command("stats", "stats").args(self.filter(&stats::KEYS)).arg(self.flag("json"))
     }
 
+    fn costs(&self) -> Clap {
+        self.command("costs", "costs")
+            .arg(self.option("by", "value-by"))
+            .args(self.filter(&costs::KEYS))
+            .mut_arg("since", |arg| arg.help(self.t("arg-costs-since")))
+            .mut_arg("until", |arg| arg.help(self.t("arg-costs-until")))
+            .arg(self.flag("json"))
+    }
+
+    fn budget(&self) -> Clap {
+        let source = || self.positional("of-source", "value-of-source").required(true);
+        self.command("budget", "budget")
+            .arg(self.flag("json"))
+            .subcommand(self.command("list", "budget-list").arg(self.flag("json")))
+            .subcommand(
+                self.command("set", "budget-set")
+                    .arg(source())
+                    .arg(self.positional("amount", "value-cost").required(true))
+                    .arg(self.flag("json")),
+            )
+            .subcommand(self.command("remove", "budget-remove").arg(source()).arg(self.flag("json")))
+            .subcommand(
+                self.command("currency", "budget-currency")
+                    .arg(self.positional("currency", "value-currency"))
+                    .arg(self.flag("json")),
+            )
+    }
+
     fn config(&self) -> Clap {
         self.command("config", "config")
             .subcommand_required(true)
@@ -691,6 +728,8 @@ fn read(matches: &ArgMatches) -> Result<Invocation, Problem> {
             progress: !matches.get_flag("no-progress"),
         }),
         "stats" => Command::Stats(read_stats(matches)?),
+        "costs" => Command::Costs(read_costs(matches)?),
+        "budget" => Command::Budget(read_budget(matches)?),
         "deliveries" => Command::Deliveries(read_list(matches, deliveries_filter(matches)?)?),
         "conflicts" => Command::Conflicts(ConflictsOptions {
             list: read_list(matches, filter::read(matches, &conflicts::KEYS, SystemClock.now())?)?,
@@ -1076,6 +1115,41 @@ fn read_stats(matches: &ArgMatches) -> Result<StatsOptions, Problem> {
     let now = SystemClock.now();
     let filter = stats::with_start(filter::read(matches, &stats::KEYS, now)?, now);
     Ok(StatsOptions { filter, json: matches.get_flag("json") })
+}
+
+fn read_costs(matches: &ArgMatches) -> Result<CostsOptions, Problem> {
+    let by = match text(matches, "by")? {
+        None => CostsBy::Source,
+        Some(word) => {
+            let known = BY_WORDS.iter().find(|(english, spanish, _)| word == *english || word == *spanish);
+            let words: Vec<&str> = BY_WORDS.iter().flat_map(|(english, spanish, _)| [*english, *spanish]).collect();
+            known.map(|(.., by)| *by).ok_or_else(|| unknown_word("--by", word, &words))?
+        }
+    };
+    let filter = filter::read(matches, &costs::KEYS, SystemClock.now())?;
+    Ok(CostsOptions { request: costs::request(filter, by), json: matches.get_flag("json") })
+}
+
+fn read_budget(matches: &ArgMatches) -> Result<BudgetOptions, Problem> {
+    let json = matches.get_flag("json");
+    let Some((name, matches)) = matches.subcommand() else {
+        return Ok(BudgetOptions { action: BudgetAction::List, json });
+    };
+    let source = || source_named("SOURCE", text(matches, "of-source")?.unwrap_or_default());
+    let action = match name {
+        "set" => {
+            let word = text(matches, "amount")?.unwrap_or_default();
+            let amount = exact_micros(word).and_then(Micros::new).ok_or_else(|| {
+                Problem::usage(Message::new("usage-not-an-amount").with("value", word))
+                    .hint(Message::new("usage-amount-hint"))
+            })?;
+            BudgetAction::Set(source()?, amount)
+        }
+        "remove" => BudgetAction::Remove(source()?),
+        "currency" => BudgetAction::Currency(text(matches, "currency")?.map(str::to_ascii_uppercase)),
+        _ => BudgetAction::List,
+    };
+    Ok(BudgetOptions { action, json: json || matches.get_flag("json") })
 }
 
 fn read_shell(matches: &ArgMatches) -> Result<Shell, Problem> {

@@ -28,7 +28,9 @@ pub struct CompleteOptions {
 /// # Errors
 /// The lease is lost; the result cannot be read; the store's; that of stdout.
 pub fn run(session: &Session, options: &CompleteOptions, settings: &Settings) -> Result<Exit, Problem> {
-    let mut report = options.report.over(options.report.file()?);
+    let file = options.report.file()?;
+    let currency = options.report.currency(&file);
+    let mut report = options.report.over(file);
     if let Some(input) = &options.result_text {
         if report.result.is_some() {
             return Err(Problem::usage(Message::new("usage-result-both")));
@@ -36,5 +38,5 @@ pub fn run(session: &Session, options: &CompleteOptions, settings: &Settings) ->
         report.result = Some(text_as_result(input)?);
     }
     report.resource_id = options.resource_id.clone().or(report.resource_id);
-    holder::end(session, settings, ("complete", options.json), options.lease, (Ending::Done, report))
+    holder::end(session, settings, ("complete", options.json), options.lease, (Ending::Done, report, currency))
 }

@@ -3,11 +3,12 @@
 use std::borrow::Cow;
 use std::fmt::Write as _;
 
+use cola_ia_core::cost::decimal;
 use cola_ia_wire::{SettingLine, VERSION};
 
 use super::add::push_json;
 use super::{Exit, Problem, Session, print};
-use crate::config::{Origin, Resolved, Settings, pasteable_line, redact_url};
+use crate::config::{Origin, PriceLine, Resolved, Settings, pasteable_line, redact_url};
 use crate::lang::{Lang, Message};
 use crate::print::safe_line;
 
@@ -17,7 +18,9 @@ use crate::print::safe_line;
 /// stdout cannot be written.
 pub fn show(settings: &Settings, lang: &Lang, origin: bool, json: bool) -> Result<Exit, Problem> {
     let mut out = String::new();
-    let width = settings.resolved.iter().map(|one| pasteable_line(one).chars().count()).max().unwrap_or_default();
+    let lines =
+        settings.resolved.iter().map(pasteable_line).chain(settings.price_lines.iter().map(PriceLine::pasteable));
+    let width = lines.map(|line| line.chars().count()).max().unwrap_or_default();
     for resolved in &settings.resolved {
         if json {
             push_json(&mut out, &json_line(resolved));
@@ -27,6 +30,17 @@ pub fn show(settings: &Settings, lang: &Lang, origin: bool, json: bool) -> Resul
             let _ = writeln!(out, "{line:<width$}  # {}", origin_in_prose(lang, &resolved.origin));
         } else {
             out.push_str(&pasteable_line(resolved));
+            out.push('\n');
+        }
+    }
+    for price in &settings.price_lines {
+        if json {
+            push_json(&mut out, &price_as_json(price));
+        } else if origin {
+            let line = price.pasteable();
+            let _ = writeln!(out, "{line:<width$}  # {}", origin_in_prose(lang, &price.origin));
+        } else {
+            out.push_str(&price.pasteable());
             out.push('\n');
         }
     }
@@ -64,11 +78,24 @@ fn json_line(resolved: &Resolved) -> SettingLine<'_, serde_json::Value> {
         V::Bool(value) => (*value).into(),
         V::Count(count) => (*count).into(),
     };
-    let (origin, place, line) = match &resolved.origin {
+    setting_line(resolved.setting.name.into(), value, &resolved.origin)
+}
+
+/// The amount is a string: a decimal number that must not go through floating point.
+fn price_as_json(price: &PriceLine) -> SettingLine<'_, serde_json::Value> {
+    setting_line(price.key().into(), decimal(price.amount.get()).into(), &price.origin)
+}
+
+fn setting_line<'a>(
+    setting: Cow<'a, str>,
+    value: serde_json::Value,
+    origin: &'a Origin,
+) -> SettingLine<'a, serde_json::Value> {
+    let (origin, place, line) = match origin {
         Origin::Flag(flag) => ("flag", Some(Cow::Owned(format!("--{flag}"))), None),
         Origin::Environment(variable) => ("environment", Some(Cow::Borrowed(*variable)), None),
         Origin::File(path, line) => ("file", Some(path.to_string_lossy()), Some(*line as u64)),
         Origin::Default => ("default", None, None),
     };
-    SettingLine { v: VERSION, setting: resolved.setting.name.into(), value, origin: origin.into(), place, line }
+    SettingLine { v: VERSION, setting, value, origin: origin.into(), place, line }
 }

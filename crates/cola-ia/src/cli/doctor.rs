@@ -27,7 +27,7 @@ pub struct DoctorOptions {
 
 /// Every code of a finding that is not a store's error. Each has a sentence `doctor-CODE` in the catalogues and, where there
 /// is something to do, `doctor-CODE-hint`.
-pub const DOCTOR_CODES: [&str; 56] = [
+pub const DOCTOR_CODES: [&str; 61] = [
     "attempt_of_nothing",
     "backup",
     "conflict_of_nothing",
@@ -39,6 +39,7 @@ pub const DOCTOR_CODES: [&str; 56] = [
     "disk",
     "disk_low",
     "disk_tight",
+    "double_effect",
     "effect_of_nothing",
     "event_without_identity",
     "event_without_job",
@@ -62,10 +63,13 @@ pub const DOCTOR_CODES: [&str; 56] = [
     "jobs_past_lease",
     "jobs_uncounted",
     "jobs_waiting",
+    "late_evidence",
     "leftover",
     "log",
     "log_foreign",
     "log_large",
+    "money_miscounted",
+    "money_uncounted",
     "number_twice",
     "pages",
     "pages_damaged",
@@ -74,6 +78,7 @@ pub const DOCTOR_CODES: [&str; 56] = [
     "pruned_of_nothing",
     "readable_by_others",
     "reader_old",
+    "record_of_nothing",
     "restored",
     "revision_of_nothing",
     "second_name",
@@ -223,6 +228,7 @@ mod tests {
         let facts = vec![
             ("count", number.clone()),
             ("rows", number),
+            ("effects", Fact::Number(2)),
             ("row", Fact::Number(7)),
             ("schema", Fact::Number(2)),
             ("table", text("TABLE")),
@@ -256,10 +262,13 @@ mod tests {
             // Where less is known, and of one.
             for code in ["restored", "copied"] {
                 let mut finding = finding(code, 1);
-                finding.facts.retain(|(name, _)| *name == "restored_at");
+                finding.facts.retain(|(name, _)| ["restored_at", "effects"].contains(name));
                 findings.push(finding);
             }
-            findings.extend(["jobs_held", "conflicts_undecided", "tables"].map(|code| finding(code, 1)));
+            findings.extend(
+                ["jobs_held", "conflicts_undecided", "double_effect", "late_evidence", "money_miscounted", "tables"]
+                    .map(|code| finding(code, 1)),
+            );
             let said = as_report(&Lang::only(language), &findings, false, false);
             for leak in ["⟨", "⟩", "?", "{", "}", "$"] {
                 assert!(!said.contains(leak), "{leak:?} in: {said}");

@@ -37,7 +37,7 @@ const fn code(code: &'static str, facts: &'static [&'static str]) -> StoreCode {
 
 /// Every code that a store may answer with. Each has a sentence `store-CODE` in the catalogues and, where there is something
 /// to do, `store-CODE-hint`.
-pub const STORE_CODES: [StoreCode; 51] = [
+pub const STORE_CODES: [StoreCode; 53] = [
     code("store_missing", &["path"]),
     code("store_parent_missing", &["path"]),
     code("store_not_writable", &["path", "cause"]),
@@ -77,6 +77,8 @@ pub const STORE_CODES: [StoreCode; 51] = [
     code("conflict_decided", &["conflict", "decision"]),
     code("content_gone", &["conflict"]),
     code("id_taken", &["source", "id"]),
+    code("currency_malformed", &["currency"]),
+    code("currency_other", &["currency"]),
     code("effects_open", &[]),
     code("resolve_too_many", &["limit"]),
     code("note_too_long", &["limit"]),

@@ -49,6 +49,7 @@ pub fn run(session: &Session, options: &FailOptions, settings: &Settings) -> Res
     let file = options.report.file()?;
     let in_file = file.retry_after.as_deref().map(|told| not_before("retry_after", told)).transpose()?;
     let not_before = options.not_before.or(in_file);
+    let currency = options.report.currency(&file);
     let mut report = options.report.over(file);
     report.error_class = options.class.clone().or(report.error_class);
     if let Some(input) = &options.stderr {
@@ -57,5 +58,5 @@ pub fn run(session: &Session, options: &FailOptions, settings: &Settings) -> Res
     report.error = options.error.clone().or(report.error).or_else(|| last_line(&report.stderr));
     let setback = if options.permanent { Setback::Permanent } else { Setback::Error };
     let ending = Ending::Failed { setback, not_before };
-    holder::end(session, settings, ("fail", options.json), options.lease, (ending, report))
+    holder::end(session, settings, ("fail", options.json), options.lease, (ending, report, currency))
 }

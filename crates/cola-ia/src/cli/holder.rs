@@ -10,8 +10,9 @@ use pollster::block_on;
 
 use super::add::push_json;
 use super::{Exit, Problem, Session, print};
-use crate::config::Settings;
+use crate::config::{Settings, Warning};
 use crate::lang::Message;
+use crate::money;
 use crate::store;
 use crate::worker::inside::{Inside, LEASE_VAR};
 
@@ -62,7 +63,7 @@ impl Holder {
     ///
     /// # Errors
     /// The store's.
-    pub(super) fn end(&self, end: End) -> Result<Result<Option<Ended>, EndRefused>, Problem> {
+    pub(super) fn end(&self, end: End, currency: Option<&str>) -> Result<Result<Option<Ended>, EndRefused>, Problem> {
         match self {
             Self::Store(store, policy) => {
                 let mut answers =
@@ -71,7 +72,7 @@ impl Holder {
                 Ok(answers.pop().unwrap_or(Err(EndRefused::LeaseLost(LeaseLost { superseded_by: None }))).map(Some))
             }
             Self::Worker(inside) => {
-                Ok(inside.end(end.ending, &end.report)?.map(|()| None).map_err(EndRefused::LeaseLost))
+                Ok(inside.end(end.ending, &end.report, currency)?.map(|()| None).map_err(EndRefused::LeaseLost))
             }
         }
     }
@@ -108,10 +109,15 @@ pub(super) fn end(
     settings: &Settings,
     (verb, json): (&'static str, bool),
     named: Option<LeaseToken>,
-    (ending, report): (Ending, Report),
+    (ending, mut report, currency): (Ending, Report, Option<String>),
 ) -> Result<Exit, Problem> {
     let token = lease(session, named)?;
-    let answer = Holder::of(session, settings, &[token])?.end(End { token, ending, report })?;
+    let holder = Holder::of(session, settings, &[token])?;
+    // A worker does it when the command has ended.
+    if let Holder::Store(store, _) = &holder {
+        settle_cost(session, settings, store, &mut report, currency.as_deref())?;
+    }
+    let answer = holder.end(End { token, ending, report }, currency.as_deref())?;
     if json {
         let mut out = String::new();
         push_json(&mut out, &LeaseAnswer::ended(verb, token, &answer));
@@ -127,6 +133,28 @@ pub(super) fn end(
         Err(EndRefused::LeaseLost(lost)) => Err(lost_lease(lost)),
         Err(EndRefused::Unresolved(effects)) => Err(unresolved(&effects)),
     }
+}
+
+/// Works out the cost of a report: told in the store's currency, or by the price of its model.
+///
+/// # Errors
+/// The store's.
+fn settle_cost(
+    session: &Session,
+    settings: &Settings,
+    store: &SqliteStore,
+    report: &mut Report,
+    currency: Option<&str>,
+) -> Result<(), Problem> {
+    let Some(currency) = currency.filter(|_| report.cost_micros.is_some()) else {
+        money::fill_in(&settings.prices, report);
+        return Ok(());
+    };
+    if let Err(uncounted) = block_on(money::takes(store, currency)).map_err(|error| Problem::from_store(&error))? {
+        report.cost_micros = None;
+        session.warn(&Warning { message: uncounted.message(), hint: None });
+    }
+    Ok(())
 }
 
 /// What a person may want to know of a job that did not end well.

@@ -5,10 +5,12 @@
 pub mod add;
 pub mod args;
 pub mod backup;
+pub mod budget;
 pub mod claim;
 pub mod complete;
 pub mod config;
 pub mod conflicts;
+pub mod costs;
 pub mod deliveries;
 pub mod doctor;
 pub mod effect;
@@ -160,6 +162,8 @@ fn dispatch(session: &Session, invocation: &Invocation) -> Result<Exit, Problem>
             print(&text)
         }
         Command::Stats(options) => stats::run(session, options, &store::view(&load(NamedFile::MustExist)?)?),
+        Command::Costs(options) => costs::run(session, options, &store::view(&load(NamedFile::MustExist)?)?),
+        Command::Budget(options) => budget::run(session, options, &load(NamedFile::MustExist)?),
         Command::Deliveries(options) => deliveries::run(session, options, &store::view(&load(NamedFile::MustExist)?)?),
         Command::Conflicts(options) => conflicts::run(session, options, &store::view(&load(NamedFile::MustExist)?)?),
         Command::Errors(options) => {

@@ -24,5 +24,5 @@ pub struct ReleaseOptions {
 /// The lease is lost; the store's; that of stdout.
 pub fn run(session: &Session, options: &ReleaseOptions, settings: &Settings) -> Result<Exit, Problem> {
     let ending = options.not_before.map_or(Ending::Released, |not_before| Ending::Later { not_before });
-    holder::end(session, settings, ("release", options.json), options.lease, (ending, Report::default()))
+    holder::end(session, settings, ("release", options.json), options.lease, (ending, Report::default(), None))
 }

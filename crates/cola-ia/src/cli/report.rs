@@ -34,6 +34,11 @@ impl ReportOptions {
         self.result.as_ref().map_or_else(|| Ok(ResultFile::default()), file_of)
     }
 
+    /// The currency of the cost that is kept: the one beside it in the file.
+    pub(super) fn currency(&self, file: &ResultFile) -> Option<String> {
+        file.currency.clone().filter(|_| self.cost_micros.is_none())
+    }
+
     /// What is kept of an attempt: flags over what the file says.
     pub(super) fn over(&self, file: ResultFile) -> Report {
         Report {

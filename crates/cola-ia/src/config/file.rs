@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 
 use toml::de::{DeTable, DeValue};
 
+use super::prices::{self, PriceLine};
 use super::{Environment, NamedFile, Origin, SETTINGS, Value, nearest};
 use crate::cli::{Exit, Problem};
 use crate::lang::Message;
@@ -23,6 +24,7 @@ const FILE_MAX_BYTES: u64 = 1 << 20;
 pub(super) struct Contents {
     pub(super) path: Option<PathBuf>,
     pub(super) entries: Vec<(&'static str, Value, Origin)>,
+    pub(super) prices: Vec<PriceLine>,
 }
 
 /// Reads the file that `--config` names, else the variable, else the one in the working folder if it is there.
@@ -40,8 +42,8 @@ pub(super) fn read(flag: Option<&Path>, environment: &Environment, named: NamedF
             return Err(if missing { problem.hint(Message::new("config-unreadable-hint")) } else { problem });
         }
     };
-    let entries = parse(&path, text.strip_prefix('\u{feff}').unwrap_or(&text))?;
-    Ok(Contents { path: Some(path), entries })
+    let (entries, prices) = parse(&path, text.strip_prefix('\u{feff}').unwrap_or(&text))?;
+    Ok(Contents { path: Some(path), entries, prices })
 }
 
 fn read_bounded(path: &Path) -> std::io::Result<String> {
@@ -50,18 +52,21 @@ fn read_bounded(path: &Path) -> std::io::Result<String> {
     if text.len() as u64 > FILE_MAX_BYTES { Err(ErrorKind::FileTooLarge.into()) } else { Ok(text) }
 }
 
-fn parse(path: &Path, text: &str) -> Result<Vec<(&'static str, Value, Origin)>, Problem> {
+type Entries = Vec<(&'static str, Value, Origin)>;
+
+fn parse(path: &Path, text: &str) -> Result<(Entries, Vec<PriceLine>), Problem> {
     let table = DeTable::parse(text).map_err(|error| {
         let place = Place::of(text, error.span());
         let message = Message::new("config-syntax").with("place", place.in_file(path)).with("cause", error.message());
         Problem::new(Exit::Usage, message)
     })?;
-    let mut keys = Vec::new();
+    let (mut keys, mut prices) = (Vec::new(), Vec::new());
     for (key, value) in table.get_ref() {
         let name = key.get_ref().as_ref();
         let is_table =
             SETTINGS.iter().any(|setting| setting.name.split_once('.').is_some_and(|(first, _)| first == name));
         match value.get_ref() {
+            _ if name == prices::TABLE => prices = prices::read(path, text, value)?,
             DeValue::Table(table) if is_table => {
                 keys.extend(table.iter().map(|(key, value)| (format!("{name}.{}", key.get_ref()), key, value)));
             }
@@ -76,7 +81,7 @@ fn parse(path: &Path, text: &str) -> Result<Vec<(&'static str, Value, Origin)>, 
             let place = Place::of(text, Some(key.span())).in_file(path);
             let problem =
                 Problem::new(Exit::Usage, Message::new("config-unknown-key").with("place", place).with("key", &name));
-            return Err(match nearest(&name, SETTINGS.iter().map(|setting| setting.name)) {
+            return Err(match nearest(&name, SETTINGS.iter().map(|setting| setting.name).chain([prices::TABLE])) {
                 Some(meant) => problem.hint(Message::new("did-you-mean").with("meant", meant)),
                 None => problem.hint(Message::new("config-unknown-key-hint")),
             });
@@ -88,24 +93,24 @@ fn parse(path: &Path, text: &str) -> Result<Vec<(&'static str, Value, Origin)>, 
             .map_err(|fault| fault.at(&format!("{}: {name}", place.in_file(path))))?;
         entries.push((setting.name, parsed, Origin::File(path.to_path_buf(), place.line)));
     }
-    Ok(entries)
+    Ok((entries, prices))
 }
 
 /// A line and a column, both from 1; the column counts characters.
-struct Place {
-    line: usize,
+pub(super) struct Place {
+    pub(super) line: usize,
     column: usize,
 }
 
 impl Place {
-    fn of(text: &str, span: Option<Range<usize>>) -> Self {
+    pub(super) fn of(text: &str, span: Option<Range<usize>>) -> Self {
         let at = text.floor_char_boundary(span.map_or(0, |span| span.start));
         let before = &text[..at];
         let line_start = before.rfind('\n').map_or(0, |newline| newline + 1);
         Self { line: before.matches('\n').count() + 1, column: before[line_start..].chars().count() + 1 }
     }
 
-    fn in_file(&self, path: &Path) -> String {
+    pub(super) fn in_file(&self, path: &Path) -> String {
         format!("{}:{}:{}", path.display(), self.line, self.column)
     }
 }

@@ -6,6 +6,7 @@
 mod environment;
 mod file;
 mod nearest;
+mod prices;
 mod redact;
 mod table;
 mod value;
@@ -18,10 +19,12 @@ use std::time::Duration;
 use cola_ia_core::event::Source;
 use cola_ia_core::job::RetryPolicy;
 use cola_ia_core::limits::{LINE_MAX_BYTES_CEILING, LINE_MAX_BYTES_DEFAULT};
+use cola_ia_core::price::Prices;
 
 pub use environment::Environment;
 pub use file::{CONFIG_VAR, DEFAULT_FILE};
 pub use nearest::nearest;
+pub use prices::PriceLine;
 pub use redact::redact_url;
 pub use table::{Kind, RESERVED_VARS, SETTINGS, Setting};
 pub use value::Value;
@@ -81,7 +84,11 @@ pub struct Settings {
     pub retention_deliveries: Option<Duration>,
     /// How long texts and history of finished events are kept; `None`: for good.
     pub retention_texts: Option<Duration>,
-    /// The same with their origins, in the order of the table.
+    /// What models cost.
+    pub prices: Prices,
+    /// The same with their origins, in the order of the file.
+    pub price_lines: Vec<PriceLine>,
+    /// All but prices with their origins, in the order of the table.
     pub resolved: Vec<Resolved>,
     /// The file that was read.
     pub file: Option<PathBuf>,
@@ -134,7 +141,11 @@ impl Settings {
         }
         let mut warnings = environment.unknown_variables();
         warnings.extend(settle_line_bound(&mut resolved));
-        Ok(Self::from_resolved(resolved, file.path, warnings))
+        Ok(Self {
+            prices: prices::by_model(&file.prices),
+            price_lines: file.prices,
+            ..Self::from_resolved(resolved, file.path, warnings)
+        })
     }
 
     /// Whether nobody has said anything about this setting.
@@ -167,6 +178,8 @@ impl Settings {
             grace: duration("grace"),
             retention_deliveries: value("retention.deliveries").and_then(Value::as_age),
             retention_texts: value("retention.texts").and_then(Value::as_age),
+            prices: Prices::default(),
+            price_lines: Vec::new(),
             resolved,
             file,
             warnings,

@@ -1,5 +1,7 @@
 use std::fs;
 
+use cola_ia_core::effect::Micros;
+
 use super::*;
 use crate::cli::Exit;
 use crate::lang::{Lang, Language};
@@ -319,4 +321,45 @@ fn how_long_things_are_kept_is_a_table_of_ages() {
         let shown = load(&flags, &[]).unwrap_err().render(&Lang::only(Language::English), false);
         assert!(shown.contains(said), "{shown}");
     }
+}
+
+#[test]
+fn prices_are_exact_and_stand_in_a_table_a_model() {
+    let text = "[prices.\"m-1 \\\"x\\\"\"]\ninput = 2.5\noutput = 10\n[prices.small]\nrequest = \"0.000001\"\n";
+    let (folder, flags) = folder_with(text);
+    let settings = load(&flags, &[]).unwrap();
+    let cost = |model, tokens| settings.prices.cost(model, Some(tokens), Some(tokens)).map(Micros::get);
+    assert_eq!(cost("m-1 \"x\"", 1_000_000), Some(12_500_000));
+    assert_eq!((cost("small", 5), cost("Small", 5)), (Some(1), None));
+    let shown: String = settings.price_lines.iter().map(|line| line.pasteable() + "\n").collect();
+    assert!(shown.contains("prices.\"small\".request = 0.000001\n"), "{shown}");
+    assert_eq!(settings.price_lines[0].origin, Origin::File(folder.path().join("cola-ia.toml"), 2));
+    let (_folder, flags) = folder_with(&shown);
+    assert_eq!(load(&flags, &[]).unwrap().prices, settings.prices);
+}
+
+#[test]
+fn what_is_no_price_is_refused_with_its_place() {
+    for wrong in ["nan", "inf", "-1", "-0.5", "1e10", "0.0000001", "1000000000.000001", "\"1,5\"", "\"\""] {
+        let said = mistake(&format!("[prices.m]\ninput = {wrong}\n"));
+        assert!(said.starts_with("error: cola-ia.toml:2:9: prices.\"m\".input: “"), "{wrong}: {said}");
+    }
+    assert_eq!(
+        mistake("[prices.m]\ninputs = 1"),
+        "error: cola-ia.toml:2:1: there is no setting “prices.\"m\".inputs”\nhint: did you mean “input”?\n"
+    );
+    assert!(
+        mistake("[prices.m]\ninput = true").contains("expected a price such as 2.5, found a value of type boolean")
+    );
+    assert!(mistake("prices = 3").contains("expected a table as [prices.\"MODEL\"]"));
+    assert!(mistake("[prices]\nm = 3").starts_with("error: cola-ia.toml:2:5: prices.\"m\": expected a table"));
+}
+
+#[test]
+fn the_prices_of_the_commented_file_are_prices() {
+    let text = commented_file(&Lang::only(Language::English), &[]);
+    let (_, prices) = text.split_once("# [prices.").unwrap();
+    let uncommented = format!("[prices.{}", prices.replace("\n# ", "\n"));
+    let (_folder, flags) = folder_with(&uncommented);
+    assert_eq!(load(&flags, &[]).unwrap().price_lines.len(), 3);
 }

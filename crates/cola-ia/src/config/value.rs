@@ -79,7 +79,7 @@ pub(super) struct Fault {
 }
 
 impl Fault {
-    fn new(key: &'static str, value: &str) -> Self {
+    pub(super) fn new(key: &'static str, value: &str) -> Self {
         Self { message: Message::new(key).with("value", value), hint: None }
     }
 

@@ -80,6 +80,11 @@ pub fn commented_file(lang: &Lang, active: &[(&str, Value)]) -> String {
             }
         }
     }
+    out.push('\n');
+    push_comment(&mut out, &lang.t("config-file-prices", &[]));
+    for line in ["[prices.\"model-1\"]", "input = 2.5", "output = 10", "request = 0.01"] {
+        let _ = writeln!(out, "# {line}");
+    }
     out
 }
 

@@ -32,7 +32,9 @@ value-filter = FILTER
 value-length = LENGTH
 value-worker = NAME
 value-lease = LEASE
+value-by = source|model|day
 value-cost = AMOUNT
+value-currency = CURRENCY
 value-code = CODE
 value-retry-after = SECONDS|DATE
 value-kind = KIND
@@ -208,6 +210,75 @@ examples-stats =
     cola-ia stats --since 15m --source form
     cola-ia stats --since 2026-01-30 --until 2026-01-30    that day
     cola-ia stats --since 1970-01-01 --json                everything
+about-costs = Show what was spent, what is at risk and what was avoided
+about-costs-long =
+    One line for each source, model or day (UTC): how many costs were counted, what was spent (by
+    attempts, failed ones too, and by effects), what is reserved by effects of which nobody knows
+    whether they happened, what was avoided, and tokens. A cost is what a worker tells with its
+    result, or is worked out of model and tokens by the prices in the configuration
+    ([prices."MODEL"]). A — stands where no cost was reported.
+
+    AVOIDED is an estimate: what results that were used again had cost, and for each repeated
+    delivery what an event of the line cost on average:
+
+    replayed + spent / new × repeated
+
+    By model, deliveries are not told apart, and only results that were used again count.
+
+    A cost belongs to the day in which its attempt ended, that of an effect to the day in which it
+    was begun. Costs are kept by the day: a part of one is counted whole.
+usage-costs = cola-ia costs [OPTIONS]
+examples-costs =
+    cola-ia costs                           by source, from the first day on
+    cola-ia costs --by model --since 30d
+    cola-ia costs --by day --source form --since 2026-01-01 --until 2026-01-31
+    cola-ia costs --json                    in millionths of the currency's unit
+exit-codes-costs =
+    0    shown, or there is nothing
+    1    it could not be done
+    2    the command or a setting is not understood
+
+about-budget = Limit what may be spent on a source's jobs in a day
+about-budget-long =
+    Where a source has a budget, an effect is begun only if what it may cost at most still fits into
+    the day (UTC): spent and reserved together never pass the limit, however many workers begin at
+    once. An effect without a largest cost is refused then. The costs of attempts count too, but
+    nobody asks before they are made. Without a command: the budgets, with today's sums.
+
+    All amounts of a store are in one currency: the one that is set, or the first that a result tells.
+usage-budget = cola-ia budget [OPTIONS] [COMMAND]
+examples-budget =
+    cola-ia budget
+    cola-ia budget set form 2.50
+    cola-ia budget remove form
+    cola-ia budget currency EUR
+exit-codes-budget =
+    0    done
+    1    it could not be done
+    2    the command or a setting is not understood; nothing was attempted
+about-budget-list = List the budgets, with today's sums
+about-budget-list-long =
+    One line a source: the limit of a day, what is spent of it today (UTC), what is reserved by
+    effects of unknown outcome, and what is left.
+usage-budget-list = cola-ia budget list [OPTIONS]
+about-budget-set = Set the budget of a source
+about-budget-set-long =
+    It holds from the next effect on; what is spent and reserved today counts. The source need not
+    have an event yet. 0 lets nothing begin that costs anything.
+usage-budget-set = cola-ia budget set [OPTIONS] SOURCE AMOUNT
+examples-budget-set =
+    cola-ia budget set form 2.50
+about-budget-remove = Take the budget of a source away
+about-budget-remove-long =
+    Nothing limits its effects from then on. What was spent stays counted.
+usage-budget-remove = cola-ia budget remove [OPTIONS] SOURCE
+about-budget-currency = Tell the currency of all amounts, or set it
+about-budget-currency-long =
+    Three letters, as EUR. Once it is said it stays: amounts are never converted, and a cost that is
+    told in another currency is not counted. Without CURRENCY, stdout gets the one that is set.
+usage-budget-currency = cola-ia budget currency [OPTIONS] [CURRENCY]
+examples-budget-currency =
+    cola-ia budget currency EUR
 about-deliveries = List every handing-over of an event, newest first
 about-deliveries-long =
     One line a delivery: number, verdict, when it was received (UTC), how long after it happened at
@@ -862,6 +933,11 @@ arg-type = Only of these types
 arg-since = Only what was received from then on: an age such as 15m, 24h or 7d, a date (UTC), or an RFC 3339 instant
 arg-until = Only what was received before then; a date is meant with the day itself
 arg-filter = The same and more as words key=value: "source=web,form since=24h"
+arg-by = One line for each of these [default: source]
+arg-costs-since = Only from this day on: an age such as 7d, a date (UTC), or an RFC 3339 instant
+arg-costs-until = Only before then; a date is meant with the day itself
+arg-amount = How much a day, such as 2.50; at most six decimals
+arg-currency = Three letters, as EUR; without them the one that is set is told
 arg-limit = At most so many, up to 1000 [default: 50]
 arg-after-place = The next page: the place that the page before named
 arg-verdict = Only with these verdicts: nuevo, repetido, conflicto, inválido (or new, duplicate, conflict, invalid)
@@ -1009,6 +1085,8 @@ usage-not-a-lease = “{ $value }” is no lease
 usage-too-many-leases = at most { $limit } leases at once
 usage-claim-text = --text is about one job and its line: it does not go with --limit or --json
 usage-claim-text-pipe = --text writes a file, and stdout has the lease; with --json the text is in the line
+usage-not-an-amount = “{ $value }” is no amount: a number from 0 to 1000000000 with at most six decimals
+usage-amount-hint = decimals stand behind a point: 2.50
 usage-not-a-cost = { $option } takes a decimal number such as 0.0123, not “{ $value }”
 usage-class-hint = a class is a code of at most 64 letters, digits, “_”, “-”, “.” and “:”, such as http_500
 usage-permanent-later = what will never succeed is not tried again: --permanent does not go with --retry-after
@@ -1067,12 +1145,18 @@ fault-type-count = expected a whole number, found a value of type { $value }
 fault-type-bytes = expected a size such as 65536 or "64KiB", found a value of type { $value }
 fault-type-duration = expected a length of time such as "60s", found a value of type { $value }
 fault-type-age = expected an age such as "90d", or "never", found a value of type { $value }
+fault-price = “{ $value }” is no price: a number from 0 to 1000000000 with at most six decimals
+fault-type-price = expected a price such as 2.5, found a value of type { $value }
+fault-type-prices = expected a table as [prices."MODEL"], found a value of type { $value }
 fault-type-string = expected text in quotation marks, found a value of type { $value }
 
 config-unreadable = the settings cannot be read from { $file }: { $cause }
 config-unreadable-hint = “cola-ia init” writes a commented one; --config and COLA_IA_CONFIG must name a file that exists
 config-syntax = { $place }: not valid TOML: { $cause }
 config-unknown-key = { $place }: there is no setting “{ $key }”
+cost-no-currency = a cost is told in “{ $told }”, which is no currency (three letters, as EUR), and is not counted
+cost-other-currency = a cost is told in { $told } and is not counted: this store's amounts are in { $currency }
+config-price-hint = a price has input and output (for a million tokens) and request (for each request)
 config-unknown-key-hint = all settings: cola-ia config show
 config-read = read { $file }
 config-read-no-file = there is no { $file } here; the environment and the flags were read
@@ -1085,6 +1169,7 @@ warning-line-bound-hint = leave max_line_bytes out: it follows max_text_bytes
 config-file-head =
     Settings of cola-ia. Every line that starts with “# name =” shows a default; take the # away to change it.
     A flag wins over the environment, and the environment over this file. See what is in force with: cola-ia config show --origin
+config-file-prices = What models cost, in the store's currency: for a million tokens that go in and come out, and for each request. They are used where a result tells model and tokens and no cost. The name is the one that results tell, letter for letter.
 config-file-variable = In the environment: { $variable }.
 setting-db = The store's file. A relative path is relative to the folder of this file.
 setting-default-source = The source of events that name none.
@@ -1186,6 +1271,17 @@ column-detail = DETAIL
 column-first = FIRST
 column-last = LAST
 column-count = TIMES
+column-model = MODEL
+column-day = DAY
+column-costs = COSTS
+column-spent = SPENT
+column-at-risk = AT RISK
+column-avoided = AVOIDED
+column-tokens-in = TOKENS IN
+column-tokens-out = TOKENS OUT
+column-limit = LIMIT
+column-reserved = RESERVED
+column-left = LEFT
 column-decision = DECISION
 column-number = NO
 column-time = TIME
@@ -1380,6 +1476,18 @@ erase-entered-hint = a text of it entered under another id and is still there: e
 erase-log-kept = somebody is reading an older state of the store: until that ends, its log still has what was erased
 erase-log-kept-hint = run the same again later; it empties the log
 erase-copies-hint = copies and backups made before still have it
+costs-none = no cost was reported
+costs-none-hint = workers tell costs with their results: the field cost, or model, tokens_in and tokens_out and a price in the configuration
+costs-between = from { $since } to { $until }, whole days of UTC
+costs-sources = of these sources: { $sources }
+costs-currency = amounts in { $currency }
+costs-no-currency = nobody has said in which currency the amounts are
+costs-no-currency-hint = to say it: cola-ia budget currency EUR
+budget-none = no source has a budget
+budget-day = sums of { $day } (UTC)
+budget-set = budget of { $source }: { $amount } a day
+budget-removed = { $source } has no budget any more
+budget-had-none = { $source } had no budget
 stats-since = received since { $since }; jobs as they are now
 stats-between = received from { $since } until { $until }; jobs as they are now
 stats-ahead =
@@ -1602,6 +1710,7 @@ work-failed-again = { $id }: attempt { $attempt } failed ({ $class }): { $said }
 work-failed-for-good = { $id }: attempt { $attempt } failed ({ $class }): { $said }; it is not tried again and waits for a person
 work-said = { $line }
 work-said-nothing = it wrote nothing to stderr
+work-cost = { $id }: { $fault }
 work-escaped = { $id }: a process of its command has left its group and lives on
 work-failed-held = { $id }: attempt { $attempt } failed ({ $class }): { $said }; nobody knows what became of an effect of it, so that it is held: cola-ia show ID
 work-held = { $id }: held until a person has looked at one of its effects: cola-ia show ID; no attempt is counted
@@ -1794,11 +1903,33 @@ doctor-effect_of_nothing = effects of a job that is not there (table { $table })
 doctor-effect_of_nothing-hint = the store was changed by another program or is damaged: keep a copy of it and bring back a backup with: cola-ia restore FILE
 doctor-try_of_nothing = tries of an effect that is not there (table { $table }): { $count }; the first is in row { $row }
 doctor-try_of_nothing-hint = the store was changed by another program or is damaged: keep a copy of it and bring back a backup with: cola-ia restore FILE
+doctor-record_of_nothing = records of an effect that is not there (table { $table }): { $count }; the first is in row { $row }
+doctor-record_of_nothing-hint = the store was changed by another program or is damaged: keep a copy of it and bring back a backup with: cola-ia restore FILE
+doctor-money_miscounted =
+    { $count ->
+        [one] the sums say another amount to be at risk than the open tries hold, on one day of a source
+       *[other] the sums say other amounts to be at risk than the open tries hold, on { $count } days of sources
+    }
+doctor-money_miscounted-hint = “cola-ia costs” is wrong there, and so is a budget while it is that day; another program changed the store
+doctor-money_uncounted = what open tries hold could not be added up to the end: too much was written meanwhile, and adding it up keeps the log from shrinking
+doctor-money_uncounted-hint = look at a backup instead: cola-ia doctor --db FILE
+doctor-double_effect =
+    { $count ->
+        [one] an effect has happened twice; last heard of at { $latest_at }
+       *[other] { $count } effects have happened twice; the last one was heard of at { $latest_at }
+    }
+doctor-double_effect-hint = something may have been paid or published twice: take one of each back at its destination; see them with: cola-ia effect list --alarm
+doctor-late_evidence =
+    { $count ->
+        [one] an effect has happened that had been recorded as failed or abandoned; heard of at { $latest_at }
+       *[other] { $count } effects have happened that had been recorded as failed or abandoned; the last one was heard of at { $latest_at }
+    }
+doctor-late_evidence-hint = somebody said that nothing had happened, and was wrong: what was done because of it may have to be taken back; see them with: cola-ia effect list --alarm
 doctor-backup = this is a backup, taken at { $taken_at }
 doctor-backup-hint = to use it: cola-ia restore FILE
-doctor-restored = the store was restored at { $restored_at }: what happened between is not in it
-doctor-restored_from = the store was restored at { $restored_at } from a backup taken at { $taken_at }: what happened between is not in it
-doctor-restored-hint = effects that are not recorded as done may have happened all the same; once that has been looked into: cola-ia restored --clear
+doctor-restored = the store was restored at { $restored_at }: what happened between is not in it; effects on record that may have happened since: { $effects }
+doctor-restored_from = the store was restored at { $restored_at } from a backup taken at { $taken_at }: what happened between is not in it; effects on record that may have happened since: { $effects }
+doctor-restored-hint = effects that are not recorded as done may have happened all the same, those too that are not on record: until then the next attempt looks first, or a person decides; once a person has looked into it: cola-ia restored --clear
 doctor-copied = this file is a copy that was not made by cola-ia: if the original was in use then, the last events may be missing, and nothing in the file tells
 doctor-copied_before = this file was a copy not made by cola-ia when it was opened at { $noticed_at }: if the original was in use then, the last events may be missing, and nothing in the file tells
 doctor-copied-hint = if it took the place of a store that had gone on: cola-ia restored --at now; if it was moved while nobody used it, all is well: cola-ia restored --clear
@@ -2020,6 +2151,10 @@ store-content_gone = the text of conflict { $conflict } is no longer kept: it wa
 store-content_gone-hint = it can still be kept as a conflict, with --keep
 store-id_taken = the id { $id } of the source { $source } has another text; nothing entered
 store-id_taken-hint = choose an id that nobody uses; “cola-ia id” makes one
+store-currency_malformed = “{ $currency }” is no currency
+store-currency_malformed-hint = three capital letters as ISO 4217 has them, such as EUR or USD
+store-currency_other = this store's amounts are in { $currency }, and amounts are never converted
+store-currency_other-hint = what has another currency goes into a store of its own
 store-effects_open = an effect of an earlier run is still open, and a new run could repeat it; nothing was changed
 store-effects_open-hint = settle the effect first, or accept without --run
 store-resolve_too_many = at most { $limit } conflicts can be decided so at once

@@ -32,7 +32,9 @@ value-filter = FILTRO
 value-length = DURACIÓN
 value-worker = NOMBRE
 value-lease = RESERVA
+value-by = origen|modelo|día
 value-cost = IMPORTE
+value-currency = MONEDA
 value-code = CÓDIGO
 value-retry-after = SEGUNDOS|FECHA
 value-kind = CLASE
@@ -211,6 +213,77 @@ examples-stats =
     cola-ia stats --since 15m --source formulario
     cola-ia stats --since 2026-01-30 --until 2026-01-30    ese día
     cola-ia stats --since 1970-01-01 --json                todo
+about-costs = Mostrar lo gastado, lo que está en riesgo y lo evitado
+about-costs-long =
+    Una línea por origen, modelo o día (UTC): cuántos costes se contaron, lo gastado (por los
+    intentos, también los fallidos, y por los efectos), lo reservado por efectos de los que nadie
+    sabe si ocurrieron, lo evitado y los tokens. Un coste es lo que un trabajador dice con su
+    resultado, o se calcula del modelo y los tokens con los precios de la configuración
+    ([prices."MODELO"]). Una — está donde no se informó de ningún coste.
+
+    EVITADO es una estimación: lo que habían costado los resultados que se usaron otra vez y, por
+    cada entrega repetida, lo que costó de media un evento de la línea:
+
+    reutilizado + gastado / nuevos × repetidos
+
+    Por modelo no se distinguen las entregas, y solo cuentan los resultados que se usaron otra vez.
+
+    Un coste es del día en que acabó su intento; el de un efecto, del día en que se empezó. Los
+    costes se guardan por días: de una parte de un día se cuenta el día entero.
+usage-costs = cola-ia costs [OPCIONES]
+examples-costs =
+    cola-ia costs                           por origen, desde el primer día
+    cola-ia costs --by modelo --since 30d
+    cola-ia costs --by día --source form --since 2026-01-01 --until 2026-01-31
+    cola-ia costs --json                    en millonésimas de la unidad
+exit-codes-costs =
+    0    mostrado, o no hay nada
+    1    no se pudo hacer
+    2    no se entiende el comando o un ajuste
+
+about-budget = Limitar lo que se puede gastar en un día en los trabajos de un origen
+about-budget-long =
+    Si un origen tiene presupuesto, un efecto solo empieza si lo más que puede costar cabe todavía en
+    el día (UTC): lo gastado y lo reservado juntos nunca pasan del límite, por muchos trabajadores que
+    empiecen a la vez. Un efecto sin coste máximo se rechaza entonces. Los costes de los intentos
+    también cuentan, pero nadie pregunta antes de hacerlos. Sin comando: los presupuestos, con las sumas
+    de hoy.
+
+    Todas las cantidades de un almacén están en una moneda: la que se fija, o la primera que dice un
+    resultado.
+usage-budget = cola-ia budget [OPCIONES] [COMANDO]
+examples-budget =
+    cola-ia budget
+    cola-ia budget set form 2.50
+    cola-ia budget remove form
+    cola-ia budget currency EUR
+exit-codes-budget =
+    0    hecho
+    1    no se pudo hacer
+    2    no se entiende el comando o un ajuste; no se intentó nada
+about-budget-list = Listar los presupuestos, con las sumas de hoy
+about-budget-list-long =
+    Una línea por origen: el límite de un día, lo gastado hoy (UTC), lo reservado por efectos de
+    resultado desconocido y lo que queda.
+usage-budget-list = cola-ia budget list [OPCIONES]
+about-budget-set = Fijar el presupuesto de un origen
+about-budget-set-long =
+    Vale desde el próximo efecto; lo gastado y lo reservado hoy cuentan. El origen no necesita tener
+    eventos todavía. Con 0 no empieza nada que cueste algo.
+usage-budget-set = cola-ia budget set [OPCIONES] ORIGEN IMPORTE
+examples-budget-set =
+    cola-ia budget set form 2.50
+about-budget-remove = Quitar el presupuesto de un origen
+about-budget-remove-long =
+    Desde entonces nada limita sus efectos. Lo gastado sigue contado.
+usage-budget-remove = cola-ia budget remove [OPCIONES] ORIGEN
+about-budget-currency = Decir la moneda de todas las cantidades, o fijarla
+about-budget-currency-long =
+    Tres letras, como EUR. Una vez dicha se queda: las cantidades nunca se convierten, y un coste que
+    viene en otra moneda no se cuenta. Sin MONEDA, la salida estándar da la que está fijada.
+usage-budget-currency = cola-ia budget currency [OPCIONES] [MONEDA]
+examples-budget-currency =
+    cola-ia budget currency EUR
 about-deliveries = Lista todas las entregas de eventos, de la más nueva a la más vieja
 about-deliveries-long =
     Una línea por entrega: número, veredicto, cuándo se recibió (UTC), cuánto después de ocurrir,
@@ -877,6 +950,11 @@ arg-type = Solo de estos tipos
 arg-since = Solo lo recibido desde entonces: una antigüedad como 15m, 24h o 7d, una fecha (UTC) o un instante RFC 3339
 arg-until = Solo lo recibido antes de entonces; una fecha incluye su día
 arg-filter = Lo mismo y más, con palabras clave=valor: "origen=web,formulario desde=24h"
+arg-by = Una línea por cada uno de estos [predeterminado: origen]
+arg-costs-since = Solo desde este día: una antigüedad como 7d, una fecha (UTC) o un instante RFC 3339
+arg-costs-until = Solo antes de entonces; una fecha incluye ese día
+arg-amount = Cuánto por día, como 2.50; seis decimales como mucho
+arg-currency = Tres letras, como EUR; sin ellas se dice la que está fijada
 arg-limit = Cuántos como máximo, hasta 1000 [predeterminado: 50]
 arg-after-place = La página siguiente: el lugar que indicó la página anterior
 arg-verdict = Solo con estos veredictos: nuevo, repetido, conflicto, inválido (o new, duplicate, conflict, invalid)
@@ -1024,6 +1102,8 @@ usage-not-a-lease = «{ $value }» no es una reserva
 usage-too-many-leases = como mucho { $limit } reservas a la vez
 usage-claim-text = --text trata de un solo trabajo y su línea: no va con --limit ni con --json
 usage-claim-text-pipe = --text escribe un archivo, y stdout lleva la reserva; con --json el texto está en la línea
+usage-not-an-amount = «{ $value }» no es un importe: un número de 0 a 1000000000 con seis decimales como mucho
+usage-amount-hint = los decimales van detrás de un punto: 2.50
 usage-not-a-cost = { $option } admite un número decimal como 0.0123, no «{ $value }»
 usage-class-hint = una clase es un código de 64 letras, cifras, «_», «-», «.» y «:» como mucho, por ejemplo http_500
 usage-permanent-later = lo que nunca saldrá bien no se vuelve a intentar: --permanent no va con --retry-after
@@ -1082,12 +1162,18 @@ fault-type-count = se esperaba un número entero y hay un valor de tipo { $value
 fault-type-bytes = se esperaba un tamaño como 65536 o "64KiB" y hay un valor de tipo { $value }
 fault-type-duration = se esperaba una duración como "60s" y hay un valor de tipo { $value }
 fault-type-age = se esperaba una edad como "90d", o "never", y hay un valor de tipo { $value }
+fault-price = «{ $value }» no es un precio: un número de 0 a 1000000000 con seis decimales como mucho
+fault-type-price = se esperaba un precio como 2.5 y hay un valor de tipo { $value }
+fault-type-prices = se esperaba una tabla como [prices."MODELO"] y hay un valor de tipo { $value }
 fault-type-string = se esperaba un texto entre comillas y hay un valor de tipo { $value }
 
 config-unreadable = no se pueden leer los ajustes de { $file }: { $cause }
 config-unreadable-hint = «cola-ia init» escribe uno comentado; --config y COLA_IA_CONFIG deben nombrar un archivo que exista
 config-syntax = { $place }: no es TOML válido: { $cause }
 config-unknown-key = { $place }: no existe el ajuste «{ $key }»
+cost-no-currency = un coste viene en «{ $told }», que no es una moneda (tres letras, como EUR), y no se cuenta
+cost-other-currency = un coste viene en { $told } y no se cuenta: las cantidades de este almacén están en { $currency }
+config-price-hint = un precio tiene input y output (por millón de tokens) y request (por cada petición)
 config-unknown-key-hint = todos los ajustes: cola-ia config show
 config-read = se leyó { $file }
 config-read-no-file = aquí no hay { $file }; se leyeron el entorno y las opciones
@@ -1100,6 +1186,7 @@ warning-line-bound-hint = quita max_line_bytes: se adapta a max_text_bytes
 config-file-head =
     Ajustes de cola-ia. Cada línea que empieza con «# nombre =» muestra lo predeterminado; quítale el # para cambiarlo.
     Una opción gana al entorno, y el entorno a este archivo. Mira lo que está vigente con: cola-ia config show --origin
+config-file-prices = Lo que cuestan los modelos, en la moneda del almacén: por millón de tokens que entran y que salen, y por cada petición. Se usan cuando un resultado dice modelo y tokens y no dice el coste. El nombre es el que dan los resultados, letra por letra.
 config-file-variable = En el entorno: { $variable }.
 setting-db = El archivo del almacén. Una ruta relativa parte de la carpeta de este archivo.
 setting-default-source = El origen de los eventos que no nombran ninguno.
@@ -1201,6 +1288,17 @@ column-detail = DETALLE
 column-first = PRIMERA
 column-last = ÚLTIMA
 column-count = VECES
+column-model = MODELO
+column-day = DÍA
+column-costs = COSTES
+column-spent = GASTADO
+column-at-risk = EN RIESGO
+column-avoided = EVITADO
+column-tokens-in = TOKENS ENTRADA
+column-tokens-out = TOKENS SALIDA
+column-limit = LÍMITE
+column-reserved = RESERVADO
+column-left = QUEDA
 column-decision = DECISIÓN
 column-number = N.º
 column-time = MOMENTO
@@ -1395,6 +1493,18 @@ erase-entered-hint = un texto suyo entró con otro id y sigue ahí: evento { $ev
 erase-log-kept = alguien está leyendo un estado anterior del almacén: hasta que acabe, su registro de escritura (-wal) aún tiene lo borrado
 erase-log-kept-hint = repite lo mismo más tarde: vacía ese registro
 erase-copies-hint = las copias hechas antes aún lo tienen
+costs-none = no se informó de ningún coste
+costs-none-hint = los trabajadores dicen los costes con sus resultados: el campo cost, o model, tokens_in y tokens_out y un precio en la configuración
+costs-between = del { $since } al { $until }, días enteros de UTC
+costs-sources = de estos orígenes: { $sources }
+costs-currency = cantidades en { $currency }
+costs-no-currency = nadie ha dicho en qué moneda están las cantidades
+costs-no-currency-hint = para decirlo: cola-ia budget currency EUR
+budget-none = ningún origen tiene presupuesto
+budget-day = sumas del { $day } (UTC)
+budget-set = presupuesto de { $source }: { $amount } por día
+budget-removed = { $source } ya no tiene presupuesto
+budget-had-none = { $source } no tenía presupuesto
 stats-since = recibido desde { $since }; los trabajos, como están ahora
 stats-between = recibido desde { $since } hasta { $until }; los trabajos, como están ahora
 stats-ahead =
@@ -1617,6 +1727,7 @@ work-failed-again = { $id }: el intento { $attempt } falló ({ $class }): { $sai
 work-failed-for-good = { $id }: el intento { $attempt } falló ({ $class }): { $said }; no se repite y espera a una persona
 work-said = { $line }
 work-said-nothing = no escribió nada en stderr
+work-cost = { $id }: { $fault }
 work-escaped = { $id }: un proceso de su orden se ha salido de su grupo y sigue vivo
 work-failed-held = { $id }: el intento { $attempt } falló ({ $class }): { $said }; no se sabe qué fue de un efecto suyo y queda retenido: cola-ia show ID
 work-held = { $id }: retenido hasta que una persona mire uno de sus efectos: cola-ia show ID; no se cuenta ningún intento
@@ -1820,11 +1931,33 @@ doctor-effect_of_nothing = efectos de un trabajo que no está (tabla { $table })
 doctor-effect_of_nothing-hint = otro programa cambió el almacén, o está dañado: guarda una copia y recupera una copia de seguridad con: cola-ia restore ARCHIVO
 doctor-try_of_nothing = intentos de un efecto que no está (tabla { $table }): { $count }; el primero, en la fila { $row }
 doctor-try_of_nothing-hint = otro programa cambió el almacén, o está dañado: guarda una copia y recupera una copia de seguridad con: cola-ia restore ARCHIVO
+doctor-record_of_nothing = registros de un efecto que no está (tabla { $table }): { $count }; el primero, en la fila { $row }
+doctor-record_of_nothing-hint = otro programa cambió el almacén, o está dañado: guarda una copia y recupera una copia de seguridad con: cola-ia restore ARCHIVO
+doctor-money_miscounted =
+    { $count ->
+        [one] las sumas dan en riesgo otra cantidad que la que retienen los envíos abiertos, en un día de un origen
+       *[other] las sumas dan en riesgo otras cantidades que las que retienen los envíos abiertos, en { $count } días de orígenes
+    }
+doctor-money_miscounted-hint = «cola-ia costs» se equivoca ahí, y un presupuesto también mientras sea ese día; otro programa cambió el almacén
+doctor-money_uncounted = no se pudo sumar todo lo que retienen los envíos abiertos: mientras tanto se escribió demasiado, y sumarlo no deja que el registro de escritura se encoja
+doctor-money_uncounted-hint = mira en su lugar una copia de seguridad: cola-ia doctor --db ARCHIVO
+doctor-double_effect =
+    { $count ->
+        [one] un efecto ocurrió dos veces; se supo por última vez el { $latest_at }
+       *[other] { $count } efectos ocurrieron dos veces; el último se supo el { $latest_at }
+    }
+doctor-double_effect-hint = algo puede haberse pagado o publicado dos veces: deshaz uno de cada en su destino; míralos con: cola-ia effect list --alarm
+doctor-late_evidence =
+    { $count ->
+        [one] ocurrió un efecto que constaba como no hecho o abandonado; se supo el { $latest_at }
+       *[other] ocurrieron { $count } efectos que constaban como no hechos o abandonados; el último se supo el { $latest_at }
+    }
+doctor-late_evidence-hint = alguien dijo que no había pasado nada y se equivocó: puede que haya que deshacer lo que se hizo por eso; míralos con: cola-ia effect list --alarm
 doctor-backup = esto es una copia de seguridad, hecha el { $taken_at }
 doctor-backup-hint = para usarla: cola-ia restore ARCHIVO
-doctor-restored = el almacén se restauró el { $restored_at }: lo que pasó entremedias no está
-doctor-restored_from = el almacén se restauró el { $restored_at } desde una copia hecha el { $taken_at }: lo que pasó entremedias no está
-doctor-restored-hint = los efectos que no constan como hechos pueden haber ocurrido de todos modos; cuando lo hayas revisado: cola-ia restored --clear
+doctor-restored = el almacén se restauró el { $restored_at }: lo que pasó entremedias no está; efectos registrados que pueden haber ocurrido desde entonces: { $effects }
+doctor-restored_from = el almacén se restauró el { $restored_at } desde una copia hecha el { $taken_at }: lo que pasó entremedias no está; efectos registrados que pueden haber ocurrido desde entonces: { $effects }
+doctor-restored-hint = los efectos que no constan como hechos pueden haber ocurrido de todos modos, también los que no están registrados: hasta entonces el próximo intento mira antes, o decide una persona; cuando una persona lo haya revisado: cola-ia restored --clear
 doctor-copied = este archivo es una copia que no hizo cola-ia: si el original estaba en uso, pueden faltar los últimos eventos, y nada en el archivo lo dice
 doctor-copied_before = este archivo era una copia que no hizo cola-ia cuando se abrió el { $noticed_at }: si el original estaba en uso, pueden faltar los últimos eventos, y nada en el archivo lo dice
 doctor-copied-hint = si ocupó el lugar de un almacén que había seguido trabajando: cola-ia restored --at now; si se movió mientras nadie lo usaba, todo está bien: cola-ia restored --clear
@@ -2046,6 +2179,10 @@ store-content_gone = el texto del conflicto { $conflict } ya no se guarda: se po
 store-content_gone-hint = todavía puede mantenerse como conflicto, con --keep
 store-id_taken = el id { $id } del origen { $source } tiene otro texto; nada entró
 store-id_taken-hint = elige un id que nadie use; «cola-ia id» hace uno
+store-currency_malformed = «{ $currency }» no es una moneda
+store-currency_malformed-hint = tres letras mayúsculas como en ISO 4217, por ejemplo EUR o USD
+store-currency_other = las cantidades de este almacén están en { $currency }, y nunca se convierten
+store-currency_other-hint = lo que tiene otra moneda va en un almacén propio
 store-effects_open = un efecto de una vuelta anterior sigue abierto, y otra vuelta podría repetirlo; no se cambió nada
 store-effects_open-hint = resuelve antes el efecto, o acepta sin --run
 store-resolve_too_many = así pueden decidirse a la vez { $limit } conflictos como mucho

@@ -19,6 +19,9 @@ const ALIKE: &[&str] = &[
     "column-id",
     "column-total",
     "doctor-unwell",
+    "examples-budget",
+    "examples-budget-currency",
+    "examples-budget-set",
     "examples-completions",
     "examples-effect-find",
     "examples-resume",
@@ -36,6 +39,7 @@ const ALIKE: &[&str] = &[
     "value-stdin",
     "value-when",
     "work-cause",
+    "work-cost",
     "work-recovered-and",
     "work-said",
 ];

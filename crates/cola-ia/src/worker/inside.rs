@@ -69,7 +69,12 @@ impl Inside {
     ///
     /// # Errors
     /// The worker does not answer.
-    pub fn end(&self, ending: Ending, report: &Report) -> Result<Result<(), LeaseLost>, Problem> {
+    pub fn end(
+        &self,
+        ending: Ending,
+        report: &Report,
+        currency: Option<&str>,
+    ) -> Result<Result<(), LeaseLost>, Problem> {
         let (verb, permanent, not_before) = match ending {
             Ending::Done => ("complete", false, None),
             Ending::Failed { setback, not_before } => ("fail", setback == Setback::Permanent, not_before),
@@ -85,6 +90,7 @@ impl Inside {
             resource_id: text(&report.resource_id),
             result: text(&report.result),
             cost_micros: report.cost_micros,
+            currency: currency.map(Cow::Borrowed),
             tokens_in: report.tokens_in,
             tokens_out: report.tokens_out,
             model: text(&report.model),
@@ -141,6 +147,7 @@ fn request(verb: &'static str) -> InsideRequest<'static> {
         resource_id: None,
         result: None,
         cost_micros: None,
+        currency: None,
         tokens_in: None,
         tokens_out: None,
         model: None,

@@ -16,6 +16,7 @@ use tokio::sync::OwnedSemaphorePermit;
 
 use super::Worker;
 use super::child::{self, Exit, NotStarted, Spec};
+use super::cost;
 use super::guarded::{self, Guarded, end_of, job_run};
 use super::held::Grip;
 use super::inside::{LEASE_VAR, SOCKET_VAR};
@@ -83,7 +84,9 @@ pub(super) async fn work_on(
             let Ran { command, outcome, said, effects } = ran;
             let settled = grip.settled.load(Ordering::SeqCst);
             let facts = command.map(|(exit, left)| Facts { exit, said, effects, left, now, policy: &worker.policy });
-            let (ending, report) = match (outcome, facts) {
+            let currency = facts.as_ref().and_then(Facts::currency);
+            let is_effect = outcome.is_some();
+            let (ending, mut report) = match (outcome, facts) {
                 (Some(outcome), facts) => {
                     if let Outcome::NotBegun(problem) = &outcome
                         && worker.stopper.state() != Stopping::Now
@@ -95,6 +98,10 @@ pub(super) async fn work_on(
                 (None, Some(facts)) => judge(facts),
                 (None, None) => (Ending::Released, Report::default()),
             };
+            // What an effect cost is counted with the effect.
+            if !is_effect {
+                cost::settle(&worker, &leased.job.id, &mut report, currency).await;
+            }
             // A command that was stopped because its lease is lost has nothing to report; the store knows.
             if settled || !(grip.is_lost() && was_stopped) {
                 finish(&worker, leased, ending, report, took, place).await;
@@ -116,6 +123,8 @@ async fn run(worker: &Worker, leased: &Leased, grip: &Grip) -> Result<Ran, NotRu
         job: job_run(leased),
         policy: worker.policy,
         settled: Arc::clone(&grip.settled),
+        prices: worker.prices.clone(),
+        voice: worker.voice.clone(),
         said: Mutex::default(),
         effects: Mutex::default(),
     };

@@ -12,6 +12,7 @@
 mod adopted;
 pub mod child;
 pub(crate) mod claiming;
+mod cost;
 mod ended;
 pub(crate) mod folder;
 mod group;
@@ -38,6 +39,7 @@ use std::time::Duration;
 
 use cola_ia_core::filter::Filter;
 use cola_ia_core::job::{JobState, RetryPolicy};
+use cola_ia_core::price::Prices;
 use cola_ia_core::store::{Store, StoreError};
 use cola_ia_store::sqlite::{Options, SqliteStore};
 use tokio::sync::{Notify, OnceCell, Semaphore};
@@ -73,6 +75,9 @@ struct Worker {
     time_limit: Option<Duration>,
     store: Arc<dyn Store>,
     namespace: OnceCell<[u8; 16]>,
+    /// The store's currency, once it is known.
+    currency: OnceCell<String>,
+    prices: Prices,
     folder: Folder,
     held: Held,
     /// Held while a call is made that must not overtake another one.
@@ -177,6 +182,8 @@ pub fn run(session: &Session, options: &WorkOptions, settings: &Settings) -> Res
         time_limit: settings.time_limit,
         store: Arc::new(store),
         namespace: OnceCell::new(),
+        currency: OnceCell::new(),
+        prices: settings.prices.clone(),
         folder,
         held: Held::default(),
         order: tokio::sync::Mutex::default(),

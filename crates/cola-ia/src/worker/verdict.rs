@@ -23,6 +23,8 @@ pub(super) const LATER_LEAST: Duration = Duration::from_secs(1);
 pub(super) struct Said {
     pub(super) ending: Ending,
     pub(super) report: Report,
+    /// The currency of the report's cost.
+    pub(super) currency: Option<String>,
 }
 
 /// What the ledger answered a command while it ran, as far as its job's end depends on it.
@@ -44,6 +46,16 @@ pub(super) struct Facts<'a> {
     pub(super) left: LeftResult,
     pub(super) now: Timestamp,
     pub(super) policy: &'a RetryPolicy,
+}
+
+impl Facts<'_> {
+    /// The currency of the cost that will be in the report, where it was told.
+    pub(super) fn currency(&self) -> Option<String> {
+        match &self.said {
+            Some(said) if said.report.cost_micros.is_some() => said.currency.clone(),
+            _ => self.left.file.currency.clone(),
+        }
+    }
 }
 
 /// What is told to the store. What the command said decides; else the exit code does, also where the worker asked it to end:
@@ -230,7 +242,7 @@ mod tests {
     fn what_was_said_decides_over_the_exit_code() {
         let said = |ending| {
             let report = Report { resource_id: Some("said".to_owned()), ..Report::default() };
-            Some(Said { ending, report })
+            Some(Said { ending, report, currency: None })
         };
         let file = ResultFile { resource_id: Some("file".to_owned()), cost_micros: Some(7), ..ResultFile::default() };
         let file = LeftResult { file, ..LeftResult::default() };

@@ -67,12 +67,15 @@ const RULES: &[Rule] = &[
     rule("attempt_of_nothing", "attempts", "NOT EXISTS (SELECT 1 FROM jobs j WHERE j.event = t.event)"),
     rule("effect_of_nothing", "effects", "NOT EXISTS (SELECT 1 FROM jobs j WHERE j.event = t.event)"),
     rule("try_of_nothing", "effect_tries", "NOT EXISTS (SELECT 1 FROM effects e WHERE e.effect = t.effect)"),
+    rule("record_of_nothing", "effect_records", "NOT EXISTS (SELECT 1 FROM effects e WHERE e.effect = t.effect)"),
 ];
 
 const TABLES: [&str; 8] =
     ["events", "jobs", "deliveries", "conflicts", "revisions", "attempts", "effects", "effect_tries"];
 /// Those that schema 1 has not.
 const LATER_TABLES: [&str; 2] = ["decisions", "pruned_deliveries"];
+/// Those that schema 3 has not.
+const LATEST_TABLES: [&str; 1] = ["effect_records"];
 
 /// What was found. `None`: nobody wants to know any more.
 pub(super) fn examine(
@@ -85,7 +88,8 @@ pub(super) fn examine(
     let (mut undecided, mut latest) = (0, None);
     let mut identities = Identities::new(examination)?;
     let later = if examination.version >= 2 { &LATER_TABLES[..] } else { &[] };
-    for table in TABLES.iter().chain(later).copied() {
+    let latest_tables = if examination.version >= 4 { &LATEST_TABLES[..] } else { &[] };
+    for table in TABLES.iter().chain(later).chain(latest_tables).copied() {
         let rules: Vec<&Rule> = RULES.iter().filter(|rule| rule.table == table).collect();
         let mut wrong = vec![Count::default(); rules.len()];
         let mut after = if quick { newest_but(connection, table, QUICK)? } else { i64::MIN };
@@ -150,6 +154,17 @@ pub(super) fn examine(
             Err(cause) => return Err(cause),
         }
     }
+    if !quick && examination.version >= 4 {
+        match examination.break_off(|| money_miscounted(connection)) {
+            Ok(Some(0)) => {}
+            Ok(Some(count)) => {
+                findings.push(Finding::new(Severity::Warning, "money_miscounted").number("count", count));
+            }
+            Ok(None) if examination.options.patience.is_over() => return Ok(None),
+            Ok(None) => findings.push(Finding::new(Severity::Note, "money_uncounted")),
+            Err(cause) => return Err(cause),
+        }
+    }
     if findings.iter().all(|finding| finding.severity < Severity::Warning) {
         let code = if quick { "tables_quick" } else { "tables" };
         findings.push(Finding::new(Severity::Ok, code).number("rows", rows));
@@ -185,6 +200,29 @@ fn miscounted(connection: &Connection) -> rusqlite::Result<u64> {
         }
     }
     Ok(counts.values().filter(|left| **left != 0).count() as u64)
+}
+
+/// On how many days of how many sources the sums say another amount to be at risk than the tries hold. One read transaction, as
+/// short as reading the tries once is.
+fn money_miscounted(connection: &Connection) -> rusqlite::Result<u64> {
+    let transaction = connection.unchecked_transaction()?;
+    let mut left: BTreeMap<(i64, i64), i128> = BTreeMap::new();
+    let mut add = |sql: &str, sign: i128| -> rusqlite::Result<()> {
+        let mut select = transaction.prepare(sql)?;
+        let mut rows = select.query([])?;
+        while let Some(row) = rows.next()? {
+            *left.entry((row.get(0)?, row.get(1)?)).or_default() += sign * i128::from(row.get::<_, i64>(2)?);
+        }
+        Ok(())
+    };
+    add("SELECT day, source, reserved FROM money", 1)?;
+    add(
+        "SELECT t.reserved_day, j.source, t.reserved_micros FROM effect_tries t
+         CROSS JOIN effects e ON e.effect = t.effect CROSS JOIN jobs j ON j.event = e.event
+         WHERE t.reserved_micros IS NOT NULL AND t.reserved_day IS NOT NULL AND t.outcome IS NULL",
+        -1,
+    )?;
+    Ok(left.values().filter(|left| **left != 0).count() as u64)
 }
 
 fn broken(code: &'static str, table: &str, count: Count) -> Option<Finding> {

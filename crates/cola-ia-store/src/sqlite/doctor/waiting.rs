@@ -2,6 +2,7 @@
 //! decided.
 
 use cola_ia_core::clock::Timestamp;
+use cola_ia_core::effect::Alarm;
 use cola_ia_core::job::STREAK_WORTH_A_WARNING;
 
 use super::{Examination, Finding, Severity};
@@ -37,6 +38,37 @@ pub(super) fn waiting(examination: &Examination<'_>, findings: &mut Vec<Finding>
         }
     }
     Ok(())
+}
+
+/// So long an alarm of an effect is something to look at; from then on it is history.
+const ALARM_MICROS: i64 = 30 * 24 * 3_600 * 1_000_000;
+
+/// Effects that happened though they had been given up, or twice: nothing else can tell a person.
+pub(super) fn alarms(examination: &Examination<'_>, findings: &mut Vec<Finding>) -> rusqlite::Result<()> {
+    let now = examination.options.clock.now().as_micros();
+    for alarm in Alarm::ALL {
+        let (count, latest): (i64, Option<i64>) =
+            examination.connection.query_row(ALARMED, [alarm.as_str()], |row| Ok((row.get(0)?, row.get(1)?)))?;
+        let is_recent = latest.is_some_and(|at| at > now.saturating_sub(ALARM_MICROS));
+        let severity = if is_recent { Severity::Warning } else { Severity::Note };
+        push(findings, severity, alarm.as_str(), count, Some(("latest_at", latest)));
+    }
+    Ok(())
+}
+
+const ALARMED: &str = "SELECT count(*), max(changed_at) FROM effects WHERE alarm = ?1 AND alarm IS NOT NULL";
+
+/// Effects of jobs that are not over which may have happened after what a restored store knows.
+pub(super) fn doubtful(connection: &rusqlite::Connection) -> rusqlite::Result<i64> {
+    let count = |state: &str| connection.query_row(&doubtful_in(state), [], |row| row.get::<_, i64>(0));
+    Ok(count("state = 'pending'")? + count(&format!("{BY_STATE} AND state IN ('running', 'held')"))?)
+}
+
+fn doubtful_in(state: &str) -> String {
+    format!(
+        "SELECT count(*) FROM (SELECT event, run FROM jobs WHERE {state} LIMIT {COUNTED_MAX}) j
+         CROSS JOIN effects e ON e.event = j.event AND e.run = j.run AND e.state NOT IN ('done', 'abandoned')"
+    )
 }
 
 fn has_streaks(connection: &rusqlite::Connection) -> rusqlite::Result<bool> {
@@ -124,8 +156,16 @@ fn push(
 
 /// In a backup nobody is to work or decide: what waits there says nothing against it.
 pub(super) fn nobodys_in_a_backup(findings: &mut [Finding]) {
-    const CODES: [&str; 6] =
-        ["jobs_past_lease", "jobs_held", "jobs_waiting", "sources_paused", "sources_failing", "conflicts_undecided"];
+    const CODES: [&str; 8] = [
+        "jobs_past_lease",
+        "jobs_held",
+        "jobs_waiting",
+        "sources_paused",
+        "sources_failing",
+        "conflicts_undecided",
+        "late_evidence",
+        "double_effect",
+    ];
     for finding in findings.iter_mut().filter(|finding| CODES.contains(&finding.code)) {
         finding.severity = Severity::Note;
     }
@@ -157,6 +197,15 @@ mod tests {
                 plan.query_map([1], |row| row.get(3)).unwrap().collect::<rusqlite::Result<_>>().unwrap();
             assert!(steps.iter().any(|step| step.contains("jobs USING")), "{sql}: {steps:?}");
             assert!(!steps.iter().any(|step| step == "SCAN jobs"), "{sql}: {steps:?}");
+        }
+        let pending = doubtful_in("state = 'pending'");
+        let others = doubtful_in(&format!("{BY_STATE} AND state IN ('running', 'held')"));
+        for (sql, by) in [(ALARMED, "effects_alarm"), (&pending, "jobs_due"), (&others, "jobs_state")] {
+            let mut plan = connection.prepare(&format!("EXPLAIN QUERY PLAN {sql}")).unwrap();
+            let steps: Vec<String> =
+                plan.raw_query().mapped(|row| row.get(3)).collect::<rusqlite::Result<_>>().unwrap();
+            assert!(steps.iter().any(|step| step.contains(by)), "{sql}: {steps:?}");
+            assert!(!steps.iter().any(|step| step == "SCAN effects" || step == "SCAN e"), "{sql}: {steps:?}");
         }
     }
 }

@@ -121,6 +121,7 @@ fn every_error_of_a_store_has_a_sentence() {
                 .with("cursor", "x")
                 .with("event", 7)
                 .with("conflict", 2)
+                .with("currency", "EUR")
                 .with("decision", "accept")
                 .with("source", "form")
                 .with("id", "idea-43")

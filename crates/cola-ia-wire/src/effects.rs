@@ -330,6 +330,9 @@ pub struct EffectRequest<'a> {
     /// What it cost, in millionths of the currency's unit.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cost_micros: Option<i64>,
+    /// For `effect_done`: the currency of what it cost; without it the store's.
+    #[serde(borrow, skip_serializing_if = "Option::is_none")]
+    pub currency: Option<Cow<'a, str>>,
     /// Tokens that went in.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub tokens_in: Option<i64>,

@@ -592,3 +592,54 @@ fn people_are_told_in_their_language() {
     let listed = out(&place.run(&["effect", "list", "--state", "retenido"]));
     assert!(listed.starts_with("ESTADO    EFECTO"), "{listed}");
 }
+
+#[test]
+fn a_budget_is_asked_before_anything_is_sent() {
+    let place = with_event();
+    check_exit(&place.run(&["budget", "set", "default", "0.05"]), 0);
+    let lease = claim(&place);
+    let unpriced = run(&place, &lease, &["draft"], POST);
+    check_exit(&unpriced, 9);
+    assert!(err(&unpriced).contains("what it may cost was not said"), "{}", err(&unpriced));
+    let dear = run(&place, &lease, &["draft", "--max-cost", "0.06"], POST);
+    check_exit(&dear, 75);
+    assert!(err(&dear).contains("the budget of the day is used up"), "{}", err(&dear));
+    let begun = effect(&place, &lease, &["begin", "draft", "--max-cost", "0.06"]);
+    check_exit(&begun, 75);
+    assert!(out(&begun).starts_with("refused reason=budget until="), "{}", out(&begun));
+    assert_eq!(sent(&place), 0);
+    check_exit(&run(&place, &lease, &["draft", "--max-cost", "0.04"], POST), 0);
+    // Inside of a job it comes back when the budget does, at no attempt's cost.
+    check_exit(&place.run(&["release", &lease]), 0);
+    let ran = work(&place, &["--json"], r#""$PROGRAM" effect run publish --max-cost 0.04 -- true"#);
+    let worked: Value = serde_json::from_str(out(&ran).lines().next().unwrap()).unwrap();
+    let midnight = |due: &Value| due.as_str().unwrap().contains("T00:00:0");
+    assert!(worked["outcome"] == "released" && midnight(&worked["due_at"]), "{worked}");
+}
+
+#[test]
+fn an_effect_is_priced_by_its_model_and_counted_once() {
+    for inside in [true, false] {
+        let prices = "[prices.\"large-2\"]\ninput = 2.5\noutput = 10\n";
+        let place = with_event().file("cola-ia.toml", prices);
+        let script = r#"sh -c 'echo "{\"model\":\"large-2\",\"tokens_in\":1001,\"tokens_out\":2}" >"$COLA_IA_RESULT"'"#;
+        if inside {
+            check_exit(&work(&place, &[], &format!(r#""$PROGRAM" effect run draft -- {script}"#)), 0);
+        } else {
+            check_exit(&run(&place, &claim(&place), &["draft"], script), 0);
+        }
+        assert_eq!(show(&place)["effects"][0]["cost_micros"], 2_523, "{inside}");
+        let costs = place.run(&["costs", "--by", "model", "--json"]);
+        let lines: Vec<Value> = out(&costs).lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+        let of_model = lines.iter().find(|line| line["name"] == "large-2").unwrap();
+        assert_eq!((&of_model["spent_micros"], &of_model["count"]), (&json!(2_523), &json!(1)));
+    }
+    // A cost in another currency is not counted as one of ours.
+    let place = with_event();
+    check_exit(&place.run(&["budget", "currency", "EUR"]), 0);
+    let lease = claim(&place);
+    let ran = run(&place, &lease, &["draft"], r#"echo '{"cost":5,"currency":"USD"}' >"$COLA_IA_RESULT""#);
+    check_exit(&ran, 0);
+    assert!(err(&ran).contains("USD"), "{}", err(&ran));
+    assert_eq!(show(&place)["effects"][0]["cost_micros"], 0);
+}

@@ -39,7 +39,7 @@ const ATTEMPTS: &str = "
     INSERT INTO effect_records (effect, number, try, at, witness, resource_id, charged_micros, day)
     VALUES (1, 1, 1, 8500000, 'sender', 'post-9', 0, 0);
     INSERT INTO effect_tries (effect, number, begin_id, attempt, begun_at, send_before, deadline, outcome)
-    VALUES (1, 1, x'01', 4, 8000000, 8100000, 8200000, 'done');
+    VALUES (1, 1, zeroblob(16), NULL, 8000000, 8100000, 8200000, 'done');
     UPDATE conflicts SET decision = 'keep', decided_at = 9000000, note = 'lo envió dos veces' WHERE event = 1;
     INSERT INTO revisions (event, number, fingerprint, accepted_at, conflict, text)
     VALUES (1, 2, zeroblob(32), 9500000, 2, 'Comparar cuatro modelos');";

@@ -411,7 +411,7 @@ pub(crate) const TABLE: &[Row] = &[
     found(Mistake::Without(Rule::DoneHeard), &["evidence_over_failed_raises_an_alarm"]),
     found(Mistake::Without(Rule::EvidenceKept), &["a_second_resource_is_a_double_effect"]),
     found(Mistake::Without(Rule::CompleteRepeat), &["what_was_said_before_is_answered_the_same"]),
-    found(Mistake::Without(Rule::CompleteSettled), &["a_job_is_not_completed_while_an_effect_is_open"]),
+    found(Mistake::Without(Rule::CompleteSettled), &["a_job_is_not_done_while_an_effect_is_open"]),
     found(Mistake::Without(Rule::AnyEnd), &["every_end_of_a_lease_makes_intended_unknown"]),
     found(Mistake::Without(Rule::EndHeld), &["a_job_that_would_end_is_held_until_its_effects_are_settled"]),
     found(Mistake::Without(Rule::HeldWakes), &["a_late_done_wakes_a_held_job"]),

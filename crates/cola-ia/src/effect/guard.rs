@@ -35,7 +35,8 @@ pub(crate) struct Plan {
 /// What is said of a try.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Word {
-    Done(Evidence),
+    /// With the currency of its cost, where one was told.
+    Done(Evidence, Option<String>),
     Failed(Failure, Option<String>),
     Unknown(Option<String>),
     Looked(Looked),
@@ -192,7 +193,7 @@ async fn send(
     } else {
         Judged::of(Sent::NotSent("the time in which it may be sent was over".to_owned()))
     };
-    let word = judged.sent.word();
+    let word = judged.word();
     let answer = persist(keeper, || keeper.report(&plan.name, permission.go.number, &word)).await;
     match (answer, judged.sent) {
         (Err(problem), sent) => Outcome::NotRecorded { sent, problem },

@@ -3,11 +3,13 @@
 use std::borrow::Cow;
 use std::fmt::Write as _;
 use std::io;
+use std::sync::{Mutex, PoisonError};
 
 use cola_ia_core::clock::Timestamp;
 use cola_ia_core::effect::{Begin, BeginId, EffectName, Evidence, Micros, ReportAnswer, RequestHash};
 use cola_ia_core::event::Source;
 use cola_ia_core::job::{LeaseToken, RetryPolicy};
+use cola_ia_core::price::Prices;
 use cola_ia_core::store::{EffectBegun, EffectRef, Failure, JobRun, LeaseLost, Looked, Store, StoreError};
 use cola_ia_store::sqlite::SqliteStore;
 use cola_ia_wire::{EffectAnswer, EffectRequest, VERSION};
@@ -18,6 +20,7 @@ use super::guard::{Plan, Word};
 use crate::cli::{Problem, Session, lease};
 use crate::config::{Environment, Settings};
 use crate::lang::Message;
+use crate::money::{self, Uncounted};
 use crate::store;
 use crate::worker::inside::{Asked, Inside};
 use crate::worker::outage::can_pass;
@@ -25,7 +28,15 @@ use crate::worker::outage::can_pass;
 /// Who keeps the ledger.
 pub(crate) enum Holder {
     /// The store, for the job of a lease.
-    Store { store: Box<SqliteStore>, policy: RetryPolicy, lease: LeaseToken, job: Option<JobRun> },
+    Store {
+        store: Box<SqliteStore>,
+        policy: RetryPolicy,
+        lease: LeaseToken,
+        job: Option<JobRun>,
+        prices: Prices,
+        /// A cost that was told in another currency than the store's.
+        uncounted: Mutex<Option<Uncounted>>,
+    },
     /// Inside of a job.
     Worker(Inside),
 }
@@ -41,7 +52,14 @@ impl Holder {
         }
         let lease = lease(session, named)?;
         let store = Box::new(store::change(session, settings)?);
-        Ok(Self::Store { store, policy: settings.retry, lease, job: job_of(&session.environment) })
+        Ok(Self::Store {
+            store,
+            policy: settings.retry,
+            lease,
+            job: job_of(&session.environment),
+            prices: settings.prices.clone(),
+            uncounted: Mutex::default(),
+        })
     }
 
     /// As [`Store::effect_begin`].
@@ -81,12 +99,21 @@ impl Holder {
     /// There is no answer.
     pub(crate) fn report(&self, name: &EffectName, number: u32, word: &Word) -> Result<ReportAnswer, Unheard> {
         match self {
-            Self::Store { store, policy, lease, job } => {
+            Self::Store { store, policy, lease, job, prices, uncounted } => {
                 let of = EffectRef { lease: *lease, name: name.clone(), number, job: job.clone() };
-                block_on(tell(&**store, of, word, *policy)).map_err(|error| of_store(&error))
+                let (answer, foreign) =
+                    block_on(tell(&**store, prices, of, word, *policy)).map_err(|error| of_store(&error))?;
+                *uncounted.lock().unwrap_or_else(PoisonError::into_inner) = foreign;
+                Ok(answer)
             }
             Self::Worker(inside) => ask(inside, &told(name, number, word), reported),
         }
+    }
+
+    /// A cost that was reported and is not counted, for people. Inside of a job its worker tells them.
+    pub(crate) fn uncounted(&self) -> Option<Message> {
+        let Self::Store { uncounted, .. } = self else { return None };
+        uncounted.lock().unwrap_or_else(PoisonError::into_inner).take().map(|uncounted| uncounted.message())
     }
 
     /// Makes the lease last as long as the settings say, where nobody else does.
@@ -125,21 +152,45 @@ pub(crate) fn begin(plan: &Plan, begin_id: BeginId, lease: LeaseToken) -> Begin 
     Begin { lease, name, begin_id, policy, request, expected, send_within, call_time }
 }
 
-/// Tells the store what is said of a try.
+/// Tells the store what is said of a try. What an effect cost is what was told, where that is in the store's currency, or else
+/// what its model and tokens cost by the configured prices.
 ///
 /// # Errors
 /// The store's.
 pub(crate) async fn tell(
     store: &dyn Store,
+    prices: &Prices,
     of: EffectRef,
     word: &Word,
     policy: RetryPolicy,
-) -> Result<ReportAnswer, StoreError> {
-    match word.clone() {
-        Word::Done(evidence) => store.effect_done(of, evidence, policy).await,
+) -> Result<(ReportAnswer, Option<Uncounted>), StoreError> {
+    let mut uncounted = None;
+    let answer = match word.clone() {
+        Word::Done(mut evidence, currency) => {
+            if let Some(told) = currency.filter(|_| evidence.cost.is_some()) {
+                uncounted = money::takes(store, &told).await?.err();
+                evidence.cost = evidence.cost.filter(|_| uncounted.is_none());
+            } else {
+                priced(prices, &mut evidence);
+            }
+            store.effect_done(of, evidence, policy).await
+        }
         Word::Failed(failure, note) => store.effect_failed(of, failure, note, policy).await,
         Word::Unknown(note) => store.effect_unknown(of, note, policy).await,
-        Word::Looked(looked) => store.effect_resolve(of, looked, policy).await,
+        Word::Looked(Looked::Found(mut evidence)) => {
+            priced(prices, &mut evidence);
+            store.effect_resolve(of, Looked::Found(evidence), policy).await
+        }
+        Word::Looked(Looked::Absent) => store.effect_resolve(of, Looked::Absent, policy).await,
+    }?;
+    Ok((answer, uncounted))
+}
+
+fn priced(prices: &Prices, evidence: &mut Evidence) {
+    if evidence.cost.is_none()
+        && let Some(model) = &evidence.model
+    {
+        evidence.cost = prices.cost(model, evidence.tokens_in, evidence.tokens_out);
     }
 }
 
@@ -184,7 +235,7 @@ fn told<'a>(name: &'a EffectName, number: u32, word: &'a Word) -> EffectRequest<
     };
     let plain = |verb| EffectRequest { r#try: Some(number), ..request(verb, Some(name)) };
     match word {
-        Word::Done(evidence) => with("effect_done", evidence),
+        Word::Done(evidence, currency) => EffectRequest { currency: text(currency), ..with("effect_done", evidence) },
         Word::Failed(failure, note) => {
             let outcome = match failure {
                 Failure::Rejected => "rejected",

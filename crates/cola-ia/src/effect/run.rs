@@ -101,6 +101,9 @@ pub fn run(session: &Session, options: &EffectRunOptions, settings: &Settings) -
         let keeper = Patient { holder: Arc::clone(&holder), stopper: Arc::clone(&stopper) };
         let mut sender = Process { session, options, grace, stopped: told, folder };
         let outcome = guard(&keeper, &mut sender, &plan, (&SystemClock, &SystemEntropy)).await;
+        if let Some(message) = holder.uncounted() {
+            session.warn(&Warning { message, hint: None });
+        }
         passing_on.abort();
         if let Some(keeping) = keeping {
             keeping.abort();

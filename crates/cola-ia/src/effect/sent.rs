@@ -27,31 +27,31 @@ pub(crate) enum Sent {
     Unknown(String),
 }
 
-impl Sent {
-    /// What is reported.
-    pub(super) fn word(&self) -> Word {
-        match self {
-            Self::Done(evidence) => Word::Done(evidence.clone()),
-            Self::Rejected(why) => Word::Failed(Failure::Rejected, Some(why.clone())),
-            Self::NotSent(why) => Word::Failed(Failure::NotSent, Some(why.clone())),
-            Self::Unknown(why) => Word::Unknown(Some(why.clone())),
-        }
-    }
-}
-
 /// A command's end as it is judged.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Judged {
     pub(crate) sent: Sent,
     /// Not to be tried again before then, as the command says.
     pub(crate) retry_after: Option<Timestamp>,
+    /// The currency of what it cost, where one was told.
+    pub(crate) currency: Option<String>,
     /// What of its result file was not used.
     pub(crate) fault: Option<Fault>,
 }
 
 impl Judged {
     pub(crate) const fn of(sent: Sent) -> Self {
-        Self { sent, retry_after: None, fault: None }
+        Self { sent, retry_after: None, currency: None, fault: None }
+    }
+
+    /// What is reported.
+    pub(super) fn word(&self) -> Word {
+        match &self.sent {
+            Sent::Done(evidence) => Word::Done(evidence.clone(), self.currency.clone()),
+            Sent::Rejected(why) => Word::Failed(Failure::Rejected, Some(why.clone())),
+            Sent::NotSent(why) => Word::Failed(Failure::NotSent, Some(why.clone())),
+            Sent::Unknown(why) => Word::Unknown(Some(why.clone())),
+        }
     }
 
     /// Of a command that did not start: then nothing was sent.
@@ -69,6 +69,7 @@ impl Judged {
 /// no other.
 pub(crate) fn judge(exit: &Exit, left: LeftResult, printed: bool) -> Judged {
     let LeftResult { file, retry_after, fault } = left;
+    let currency = file.currency.clone();
     let said = || file.error.clone().or_else(|| last_line(&exit.stderr));
     let why = |what: String| match said() {
         Some(said) => format!("{what}: {said}"),
@@ -89,7 +90,7 @@ pub(crate) fn judge(exit: &Exit, left: LeftResult, printed: bool) -> Judged {
         (_, Some(signal), _) => Sent::Unknown(why(format!("signal {signal}"))),
         (None, None, _) => Sent::Unknown(why("it could not be ended".to_owned())),
     };
-    Judged { sent, retry_after, fault }
+    Judged { sent, retry_after, currency, fault }
 }
 
 /// What a lookup saw whose command ended so. What it found is on its output, a line with the id, or in its result file. Only
@@ -97,7 +98,10 @@ pub(crate) fn judge(exit: &Exit, left: LeftResult, printed: bool) -> Judged {
 pub(crate) fn seen(exit: &Exit, left: LeftResult) -> Seen {
     match (exit.code, exit.cause) {
         (Some(0), Cause::Itself) => {
+            let foreign = left.file.currency.is_some();
             let mut found = evidence(left.file);
+            // Of what a lookup finds the cost is known to be in the store's currency, or it is not counted.
+            found.cost = found.cost.filter(|_| !foreign);
             let printed = String::from_utf8_lossy(&exit.stdout);
             let printed = printed.trim();
             if found.resource_id.is_none() && !printed.is_empty() {
@@ -129,18 +133,13 @@ pub(crate) fn seen(exit: &Exit, left: LeftResult) -> Seen {
 /// What a result file proves of an effect.
 pub(crate) fn evidence(file: ResultFile) -> Evidence {
     Evidence {
-        cost: cost(&file),
+        cost: file.cost_micros.and_then(Micros::new),
         resource_id: file.resource_id,
         result: file.rest,
         tokens_in: file.tokens_in,
         tokens_out: file.tokens_out,
         model: file.model,
     }
-}
-
-/// What an effect cost: as it was told. A table of prices, by model and tokens, has its place here and nowhere else.
-fn cost(file: &ResultFile) -> Option<Micros> {
-    file.cost_micros.and_then(Micros::new)
 }
 
 /// A text as a result: a JSON string, without the line feeds at its end. `None` where there is none, or where it does not fit.

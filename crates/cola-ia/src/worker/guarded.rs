@@ -23,6 +23,8 @@ use crate::effect::{
     BEGUN_VAR, CALL_TIME, Check, EffectCommand, Judged, KEY_VAR, Keeper, Later, Outcome, Permission, Plan, Seen,
     Sender, TRY_VAR, Unheard, Word, guard, judge, request_of, seen,
 };
+use crate::lang::Message;
+use crate::print::id_on_a_line;
 
 /// What became of the effect, and of the command where it ran.
 pub(super) struct Guarded {
@@ -86,7 +88,13 @@ impl Keeper for OfWorker<'_> {
 
     async fn report(&self, name: &EffectName, number: u32, word: &Word) -> Result<ReportAnswer, Unheard> {
         let of = EffectRef { lease: self.leased.token, name: name.clone(), number, job: Some(job_run(self.leased)) };
-        self.heard(tell(&*self.worker.store, of, word, self.worker.policy).await)
+        let told = tell(&*self.worker.store, &self.worker.prices, of, word, self.worker.policy).await;
+        let (answer, uncounted) = self.heard(told)?;
+        if let Some(uncounted) = uncounted {
+            let message = Message::new("work-cost").with("id", id_on_a_line(&self.leased.job.id));
+            self.worker.voice.warn(message.message("fault", uncounted.message()));
+        }
+        Ok(answer)
     }
 
     async fn pause(&self, wait: Duration, _waited: Duration) -> bool {

@@ -91,7 +91,9 @@ pub(super) async fn work_on(worker: Arc<Worker>, leased: Leased, turn: impl Futu
             let Ran { command, outcome, said, effects } = ran;
             let settled = grip.settled.load(Ordering::SeqCst);
             let facts = command.map(|(exit, left)| Facts { exit, said, effects, left, now, policy: &worker.policy });
-            let (ending, report) = match (outcome, facts) {
+            let currency = facts.as_ref().and_then(Facts::currency);
+            let is_effect = outcome.is_some();
+            let (ending, mut report) = match (outcome, facts) {
                 (Some(outcome), facts) => {
                     if let Outcome::NotBegun(problem) = &outcome
                         && worker.stopper.state() != Stopping::Now
@@ -100,14 +102,13 @@ pub(super) async fn work_on(worker: Arc<Worker>, leased: Leased, turn: impl Futu
                     }
                     end_of(&outcome, facts, now, &worker.policy)
                 }
-                (None, Some(facts)) => {
-                    let currency = facts.currency();
-                    let (ending, mut report) = judge(facts);
-                    cost::settle(&worker, &leased.job.id, &mut report, currency).await;
-                    (ending, report)
-                }
+                (None, Some(facts)) => judge(facts),
                 (None, None) => (Ending::Released, Report::default()),
             };
+            // What an effect cost is counted with the effect.
+            if !is_effect {
+                cost::settle(&worker, &leased.job.id, &mut report, currency).await;
+            }
             // A command that was stopped because its lease is lost has nothing to report; the store knows.
             if settled || !(grip.is_lost() && was_stopped) {
                 finish(&worker, leased, ending, report, took, place).await;
@@ -129,6 +130,8 @@ async fn run(worker: &Worker, leased: &Leased, grip: &Grip) -> Result<Ran, NotRu
         job: job_run(leased),
         policy: worker.policy,
         settled: Arc::clone(&grip.settled),
+        prices: worker.prices.clone(),
+        voice: worker.voice.clone(),
         said: Mutex::default(),
         effects: Mutex::default(),
     };

@@ -15,6 +15,8 @@ use serde_json::to_vec;
 use super::socket::{JobLine, not_negative, resource_id, result};
 use crate::effect::holder::{begin, tell};
 use crate::effect::{CALL_TIME, LONGEST, Plan, SEND_WITHIN, Word};
+use crate::lang::Message;
+use crate::print::id_on_a_line;
 
 impl JobLine {
     pub(super) async fn answer_of_effects(&self, request: &EffectRequest<'_>) -> serde_json::Result<Vec<u8>> {
@@ -43,8 +45,12 @@ impl JobLine {
             return to_vec(&invalid(code));
         };
         let of = EffectRef { lease: self.token, name: name.clone(), number, job: Some(self.job.clone()) };
-        match tell(&*self.store, of, &word, self.policy).await {
-            Ok(answer) => {
+        match tell(&*self.store, &self.prices, of, &word, self.policy).await {
+            Ok((answer, uncounted)) => {
+                if let Some(uncounted) = uncounted {
+                    let message = Message::new("work-cost").with("id", id_on_a_line(&self.job.id));
+                    self.voice.warn(message.message("fault", uncounted.message()));
+                }
                 self.heed_report(&word, answer);
                 to_vec(&EffectAnswer::reported(&name, answer))
             }
@@ -84,7 +90,7 @@ impl JobLine {
     }
 
     fn heed_report(&self, word: &Word, answer: ReportAnswer) {
-        let (Word::Done(evidence) | Word::Looked(Looked::Found(evidence))) = word else { return };
+        let (Word::Done(evidence, _) | Word::Looked(Looked::Found(evidence))) = word else { return };
         if answer == ReportAnswer::Recorded {
             let mut seen = self.effects.lock().unwrap_or_else(PoisonError::into_inner);
             seen.resource_id = evidence.resource_id.clone().or(seen.resource_id.take());
@@ -127,7 +133,7 @@ fn plan(request: &EffectRequest<'_>, name: &EffectName) -> Result<(Plan, BeginId
 fn word(request: &EffectRequest<'_>) -> Result<Word, &'static str> {
     let note = || request.note.as_deref().map(str::to_owned);
     Ok(match (&*request.verb, request.outcome.as_deref()) {
-        ("effect_done", None) => Word::Done(evidence(request)?),
+        ("effect_done", None) => Word::Done(evidence(request)?, request.currency.as_deref().map(str::to_owned)),
         ("effect_failed", Some("rejected")) => Word::Failed(Failure::Rejected, note()),
         ("effect_failed", Some("not_sent")) => Word::Failed(Failure::NotSent, note()),
         ("effect_unknown", None) => Word::Unknown(note()),

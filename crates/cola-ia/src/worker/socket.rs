@@ -15,6 +15,7 @@ use std::time::Duration;
 use cola_ia_core::clock::Timestamp;
 use cola_ia_core::filter::is_code;
 use cola_ia_core::job::{Ending, LeaseToken, RetryPolicy, Setback};
+use cola_ia_core::price::Prices;
 use cola_ia_core::store::{JobRun, LeaseLost, RESOURCE_ID_MAX_BYTES, RESULT_MAX_BYTES, Report, Store};
 use cola_ia_wire::{EffectRequest, InsideAnswer, InsideRequest, VERSION};
 use serde_json::to_vec;
@@ -24,6 +25,7 @@ use tokio::net::{UnixListener, UnixStream};
 use tokio::task::{JoinHandle, JoinSet};
 
 use super::verdict::{EffectsSeen, Said};
+use super::voice::Voice;
 
 /// Longest request: the longest result, escaped as JSON, and room for everything else.
 const REQUEST_MAX_BYTES: u64 = 512 * 1024;
@@ -47,6 +49,8 @@ pub(super) struct JobLine {
     /// The job that the lease is of.
     pub(super) job: JobRun,
     pub(super) policy: RetryPolicy,
+    pub(super) prices: Prices,
+    pub(super) voice: Voice,
     /// Set where the ledger ends the lease.
     pub(super) settled: Arc<AtomicBool>,
     pub(super) said: Mutex<Option<Said>>,

@@ -8,7 +8,7 @@ use super::super::add::push_json;
 use super::super::report::{file_of, read_result};
 use super::super::{Exit, Problem, Session, print};
 use super::{ResultFrom, TryOptions, TrySaid, told, words};
-use crate::config::Settings;
+use crate::config::{Settings, Warning};
 use crate::effect::holder::Holder;
 use crate::effect::{Unheard, Word, evidence};
 use crate::lang::Message;
@@ -25,6 +25,9 @@ pub(super) fn run(session: &Session, options: &TryOptions, settings: &Settings) 
         Unheard::Again(problem) => problem.hint(Message::new("effect-report-again-hint")),
         Unheard::Never(problem) => problem,
     })?;
+    if let Some(message) = holder.uncounted() {
+        session.warn(&Warning { message, hint: None });
+    }
     let answer = EffectAnswer::reported(&options.name, report);
     let mut out = String::new();
     if options.json {
@@ -34,7 +37,7 @@ pub(super) fn run(session: &Session, options: &TryOptions, settings: &Settings) 
     }
     print(&out)?;
     let about = |key: &'static str| Message::new(key).with("name", &options.name).with("number", options.number);
-    let is_evidence = matches!(word, Word::Done(_) | Word::Looked(Looked::Found(_)));
+    let is_evidence = matches!(word, Word::Done(..) | Word::Looked(Looked::Found(_)));
     match report {
         ReportAnswer::Recorded => Ok(Exit::Done),
         ReportAnswer::LeaseLost if is_evidence => Err(told::late(&options.name)),
@@ -66,12 +69,18 @@ fn word(said: &TrySaid) -> Result<Word, Problem> {
             file.tokens_in = report.tokens_in.or(file.tokens_in);
             file.tokens_out = report.tokens_out.or(file.tokens_out);
             file.model = report.model.clone().or(file.model);
-            let evidence: Evidence = evidence(file);
+            let currency = file.currency.clone().filter(|_| report.cost_micros.is_none());
+            let mut evidence: Evidence = evidence(file);
             if evidence.resource_id.as_ref().is_some_and(|id| id.len() > RESOURCE_ID_MAX_BYTES) {
                 let limit = RESOURCE_ID_MAX_BYTES as u64;
                 return Err(Problem::usage(Message::new("usage-resource-too-long").number("limit", limit)));
             }
-            if *looked { Word::Looked(Looked::Found(evidence)) } else { Word::Done(evidence) }
+            if *looked {
+                evidence.cost = evidence.cost.filter(|_| currency.is_none());
+                Word::Looked(Looked::Found(evidence))
+            } else {
+                Word::Done(evidence, currency)
+            }
         }
     })
 }

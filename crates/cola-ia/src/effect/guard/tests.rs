@@ -102,7 +102,7 @@ impl Keeper for Memory {
         let of = TryRef { lease: LEASE, run: 1, name: name.clone(), number };
         let (ledger, mut case) = (self.ledger(), self.case.borrow_mut());
         let answer = match word {
-            Word::Done(evidence) => ledger.done(&mut case, &of, evidence),
+            Word::Done(evidence, _) => ledger.done(&mut case, &of, evidence),
             Word::Failed(failure, _) => ledger.failed(&mut case, &of, *failure == Failure::Rejected),
             Word::Unknown(_) => ledger.unknown(&mut case, &of),
             Word::Looked(Looked::Found(evidence)) => ledger.found(&mut case, &of, evidence),

@@ -453,7 +453,7 @@ pub trait Store: Send + Sync {
 
     /// Ends leases: completed, failed, put off, given back. Each is answered for itself. What an attempt said before, said
     /// again, gets the same answer again; anything else from a lease that has ended changes nothing but is recorded with its
-    /// attempt, as late. Effects that the attempt had begun and not reported become `unknown` in the same transaction.
+    /// attempt, as late, and what it cost is counted, once: it was paid. Effects that the attempt had begun and not reported become `unknown` in the same transaction.
     ///
     /// # Errors
     /// `Unavailable`, `Corrupt`; `Invalid` (`too_many_leases`).

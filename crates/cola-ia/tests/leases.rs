@@ -167,7 +167,7 @@ fn a_shell_script_alone_is_a_worker() {
 fn verbs(lease: &str) -> [Vec<&str>; 5] {
     [
         vec!["extend", lease],
-        vec!["complete", lease, "--resource-id", "stale", "--cost", "9"],
+        vec!["complete", lease, "--resource-id", "stale"],
         vec!["fail", lease, "--error", "stale"],
         vec!["release", lease],
         vec!["release", lease, "--retry-after", "1"],
@@ -214,6 +214,19 @@ fn a_stale_lease_changes_nothing_whoever_holds_the_next_one() {
     check_exit(&place.run(&["complete", &newer]), 0);
     check_exit(&place.run(&["fail", &newer]), 7);
     assert_eq!(jobs(&place)["idea-42"], "done 2 1 1 - - post-9 -");
+}
+
+#[test]
+fn what_a_lost_attempt_cost_is_counted_once() {
+    let place = place();
+    add(&place, &["idea-42"]);
+    let stale = lost_lease(&place);
+    for _ in 0..2 {
+        check_exit(&place.run(&["complete", &stale, "--cost", "0.25"]), 7);
+        let costs = ok(&place, &["costs", "--json"]);
+        let total = json(&costs).into_iter().find(|line| line["by"].is_null() || line["name"].is_null()).unwrap();
+        assert_eq!(total["spent_micros"], 250_000, "{costs}");
+    }
 }
 
 #[test]

@@ -23,7 +23,7 @@ use std::task::{Context, Waker};
 use std::time::Duration;
 
 use cola_ia_core::clock::Clock as _;
-use cola_ia_core::effect::{Decision, Evidence, SettleAnswer};
+use cola_ia_core::effect::{Decision, Evidence, Micros, SettleAnswer};
 use cola_ia_core::event::Source;
 use cola_ia_core::filter::Filter;
 use cola_ia_core::job::JobState;
@@ -73,7 +73,7 @@ pub struct Passed {
 }
 
 /// How long a lease lasts; nobody extends it.
-const LEASE: Duration = Duration::from_secs(60);
+const LEASE: Duration = Duration::from_mins(1);
 /// How far time moves between rounds.
 const ROUND: Duration = Duration::from_secs(35);
 /// Rounds until everything must have ended.
@@ -118,7 +118,7 @@ impl Subject {
 /// What does not hold, with the points that led there.
 pub fn run(subject: &Subject, scenario: &Scenario, plan: &Plan) -> Result<Passed, Failure> {
     let mut world = World::new(subject, scenario, plan.clone())?;
-    let outcome = world.to_the_end().and_then(|()| checks::check(&mut world));
+    let outcome = world.run_to_the_end().and_then(|()| checks::check(&mut world));
     let points = world.gate.points();
     match outcome {
         Ok(()) => Ok(Passed { points }),
@@ -247,7 +247,7 @@ impl<'a> World<'a> {
 
     /// Rounds of work until every job has ended. What is held is settled by a person, and a restored store is given back to its
     /// normal life once nothing is open.
-    fn to_the_end(&mut self) -> Result<(), Failure> {
+    fn run_to_the_end(&mut self) -> Result<(), Failure> {
         for _ in 0..ROUNDS_MAX {
             self.round()?;
             if self.gate.points().len() > POINTS_MAX {
@@ -403,7 +403,7 @@ impl<'a> World<'a> {
         let Some(budget) = self.scenario.budget else { return Ok(()) };
         let mut paid = 0;
         for (place, effect) in self.scenario.effects.iter().enumerate() {
-            paid += self.happened(place) as i64 * effect.cost.map_or(0, |cost| cost.get());
+            paid += self.happened(place) as i64 * effect.cost.map_or(0, Micros::get);
         }
         if paid > budget.get()
             && !self.restored

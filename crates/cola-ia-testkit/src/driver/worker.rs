@@ -123,15 +123,15 @@ impl Worker {
                 send_within: SEND_WITHIN,
                 call_time: CALL_TIME,
             };
-            let mut begun = None;
+            let mut heard_back = None;
             for _ in 0..CALLS {
                 if let Ok(answer) = self.store.effect_begin(begin.clone(), self.scenario.policy()).await {
-                    begun = Some(answer);
+                    heard_back = Some(answer);
                     break;
                 }
             }
             // Nothing was sent, and whatever the store has recorded says so by its deadline.
-            let Some(begun) = begun else { return Next::End(FAILED) };
+            let Some(answered) = heard_back else { return Next::End(FAILED) };
             let of = |number| EffectRef {
                 lease: leased.token,
                 name: name.clone(),
@@ -139,10 +139,10 @@ impl Worker {
                 job: Some(JobRun { source: leased.job.source.clone(), id: leased.job.id.clone(), run: leased.job.run }),
             };
             let key = match self.mistake {
-                Some(Mistake::KeyOfTheAttempt) => format!("{}{}", begun.key, leased.token),
-                _ => begun.key,
+                Some(Mistake::KeyOfTheAttempt) => format!("{}{}", answered.key, leased.token),
+                _ => answered.key,
             };
-            let next = match begun.answer {
+            let next = match answered.answer {
                 BeginAnswer::Go(go) => self.send(place, plan, (&key, &leased.job.id), go, of(go.number)).await,
                 BeginAnswer::Done(_) => Some(Next::On),
                 BeginAnswer::Check { ticket, .. } => self.look(place, plan, &key, of(ticket)).await,

@@ -17,6 +17,7 @@ use super::Worker;
 use super::child::{self, Exit, NotStarted, Spec};
 use super::claiming::Place;
 use super::cost;
+use super::gather::Answer;
 use super::guarded::{self, Guarded, end_of, job_run};
 use super::held::Grip;
 use super::inside::{LEASE_VAR, SOCKET_VAR};
@@ -275,35 +276,16 @@ async fn give_back(worker: &Worker, leased: Leased, why: NotRun, place: Option<P
 /// store will never take it, or there is no time left to ask.
 pub(super) async fn record(worker: &Worker, end: End, place: Option<Place>) -> (Option<Result<Ended, LeaseLost>>, End) {
     let token: LeaseToken = end.token;
-    let mut ends = Arc::new(vec![end]);
-    let mut place = place;
+    let (mut end, mut place) = (end, place);
     let mut backoff = Backoff::default();
     let answer = loop {
-        let (mut call, first) = {
-            let order = worker.order.lock().await;
-            worker.held.set_ending(token, true);
-            let mut call = worker.store.end(Arc::clone(&ends), worker.policy);
-            let first = started(&mut call).await;
-            drop(order);
-            (call, first)
-        };
-        // Whoever waits for it goes on; a claim stands behind the end and may share its commit.
-        drop(place.take_if(|place| !place.is_alone()));
-        let answers = match first {
-            Some(answers) => answers,
-            None => call.as_mut().await,
-        };
-        drop(call);
-        match answers {
-            Ok(mut answers) => {
+        match recorded(worker, &end, &mut place).await {
+            Ok(answer) => {
                 worker.outage.is_over();
-                match answers.pop() {
-                    Some(Err(EndRefused::Unresolved(names))) => {
-                        ends = Arc::new(vec![unresolved(token, &ends[0].report, &names)]);
-                    }
-                    Some(Err(EndRefused::LeaseLost(lost))) => break Some(Err(lost)),
-                    Some(Ok(ended)) => break Some(Ok(ended)),
-                    None => break None,
+                match answer {
+                    Err(EndRefused::Unresolved(names)) => end = unresolved(token, &end.report, &names),
+                    Err(EndRefused::LeaseLost(lost)) => break Some(Err(lost)),
+                    Ok(ended) => break Some(Ok(ended)),
                 }
             }
             Err(error) if can_pass(&error) => {
@@ -320,8 +302,32 @@ pub(super) async fn record(worker: &Worker, end: End, place: Option<Place>) -> (
             }
         }
     };
-    let end = Arc::try_unwrap(ends).map_or_else(|shared| shared[0].clone(), |mut ends| ends.swap_remove(0));
     (answer, end)
+}
+
+/// One try to record it. The place goes to whoever waits for it once the end stands in line.
+async fn recorded(worker: &Worker, end: &End, place: &mut Option<Place>) -> Answer {
+    let is_alone = place.as_ref().is_some_and(Place::is_alone);
+    if worker.pace.is_short(worker.how.jobs) && !is_alone && worker.stopper.state() == Stopping::No {
+        drop(place.take());
+        return worker.gather.end(worker, end.clone()).await;
+    }
+    let (call, first) = {
+        let order = worker.order.lock().await;
+        worker.held.set_ending(end.token, true);
+        let mut call = worker.store.end(Arc::new(vec![end.clone()]), worker.policy);
+        let first = started(&mut call).await;
+        drop(order);
+        (call, first)
+    };
+    // A claim stands behind the end and may share its commit.
+    drop(place.take_if(|place| !place.is_alone()));
+    let mut answers = match first {
+        Some(answers) => answers,
+        None => call.await,
+    }?;
+    // One for each end.
+    Ok(answers.pop().unwrap_or(Err(EndRefused::LeaseLost(LeaseLost { superseded_by: None }))))
 }
 
 /// The end of an attempt that says it is done while nobody knows what became of its effects: a further one finds out, by their

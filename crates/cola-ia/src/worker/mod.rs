@@ -15,6 +15,7 @@ pub(crate) mod claiming;
 mod cost;
 mod ended;
 pub(crate) mod folder;
+mod gather;
 mod group;
 mod guarded;
 mod held;
@@ -54,6 +55,7 @@ use crate::print::id_on_a_line;
 use crate::worker_name::worker_name;
 use claiming::Left;
 use folder::Folder;
+use gather::Gather;
 use held::Held;
 use outage::{LockPatience, Outage};
 use pace::Pace;
@@ -94,6 +96,7 @@ struct Worker {
     /// Jobs that have a place or wait for one.
     taken: AtomicUsize,
     pace: Pace,
+    gather: Gather,
     /// A task of a job has ended.
     ended: Notify,
     released: AtomicU64,
@@ -206,6 +209,7 @@ pub fn run(session: &Session, options: &WorkOptions, settings: &Settings) -> Res
         unheard: Mutex::default(),
         taken: AtomicUsize::new(0),
         pace: Pace::default(),
+        gather: Gather::default(),
         ended: Notify::new(),
         released: AtomicU64::new(0),
         trouble: Mutex::default(),

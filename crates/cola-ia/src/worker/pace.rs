@@ -37,6 +37,11 @@ impl Pace {
         self.0.store(SLOW.as_micros() as u64, Ordering::Relaxed);
     }
 
+    /// Whether commands are so short that commits count.
+    pub(super) fn is_short(&self, places: u32) -> bool {
+        self.ahead(places) > 0
+    }
+
     /// How many jobs may be claimed for places that are taken.
     pub(super) fn ahead(&self, places: u32) -> usize {
         let average = self.0.load(Ordering::Relaxed).max(1);

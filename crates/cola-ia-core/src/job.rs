@@ -6,7 +6,7 @@ mod machine;
 mod retry;
 mod streak;
 
-pub use machine::{Denied, Ending, Job, Lease, LeaseToken, Outcome, Setback};
+pub use machine::{Denied, Ending, Job, LEASE_MAX, Lease, LeaseToken, Outcome, Setback};
 pub use retry::{Draw, RetryPolicy, retry_after};
 pub use streak::{STREAK_WORTH_A_WARNING, Sign, Streak};
 

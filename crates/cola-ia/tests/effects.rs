@@ -486,6 +486,8 @@ fn the_socket_speaks_one_object_a_line_and_cuts_nothing() {
         (json!({"verb":"fail","error_class":"a b"}), "error_class_syntax"),
         (json!({"verb":"fail","cost_micros":-1}), "cost_range"),
         (json!({"verb":"burn"}), "verb_unknown"),
+        (json!({"verb":"extend","lease_ms":0}), "lease_range"),
+        (json!({"verb":"extend","lease_ms":u64::MAX}), "lease_range"),
     ] {
         let mut request = json!({"v":1});
         request.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());

@@ -16,6 +16,9 @@ use std::time::Duration;
 use super::{Draw, JobState, RetryPolicy};
 use crate::clock::Timestamp;
 
+/// The longest lease: a longer one that is asked for is as long, so that no job can be put beyond recovery by a number.
+pub const LEASE_MAX: Duration = Duration::from_hours(7 * 24);
+
 /// The token of one lease. Never the same twice: it is made of the [`OpId`](crate::store::OpId) of the claim and the place in
 /// its answer.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -226,7 +229,7 @@ impl Job {
             state: JobState::Running,
             attempts: self.attempts.saturating_add(1),
             due_at: None,
-            lease: Some(Lease { token, until: now.after(length) }),
+            lease: Some(Lease { token, until: now.after(length.min(LEASE_MAX)) }),
             reason: Cow::Borrowed(""),
             ..self.clone()
         })
@@ -238,7 +241,7 @@ impl Job {
     /// `LeaseLost`.
     pub fn extend(&self, now: Timestamp, token: LeaseToken, length: Duration) -> Result<Self, Denied> {
         let held = self.held_by(token)?;
-        let lease = Lease { token, until: held.until.max(now.after(length)) };
+        let lease = Lease { token, until: held.until.max(now.after(length.min(LEASE_MAX))) };
         Ok(Self { lease: Some(lease), ..self.clone() })
     }
 
@@ -542,6 +545,15 @@ mod tests {
             }
         }
         assert!(seen.len() > 100, "{}", seen.len());
+    }
+
+    #[test]
+    fn no_lease_lasts_beyond_recovery() {
+        let token = LeaseToken::new([1; 16], 0);
+        let job = Job::born(NOW).claim(NOW, token, Duration::MAX).unwrap();
+        assert_eq!(job.lease.map(|lease| lease.until), Some(NOW.after(LEASE_MAX)));
+        let job = job.extend(later(1), token, Duration::from_hours(1_000_000)).unwrap();
+        assert_eq!(job.lease.map(|lease| lease.until), Some(later(1).after(LEASE_MAX)));
     }
 
     #[test]

@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use cola_ia_core::job::LEASE_MAX;
 use cola_ia_core::limits::{LINE_MAX_BYTES_CEILING, TEXT_MAX_BYTES_CEILING};
 
 /// A setting.
@@ -118,7 +119,7 @@ pub const SETTINGS: [Setting; 16] = [
         // The variable with the setting's own name carries the lease of a worker's command.
         env: "COLA_IA_LEASE_TIME",
         flag: Some("lease"),
-        kind: Kind::Duration { min: Duration::from_secs(1), max: Duration::from_hours(7 * 24) },
+        kind: Kind::Duration { min: Duration::from_secs(1), max: LEASE_MAX },
         default: "60s",
         about: "setting-lease",
         secret: false,

@@ -717,7 +717,8 @@ about-effect-run-long =
 
     --lookup is a line for the shell that looks the effect up by its key, which is its last argument and
     COLA_IA_EFFECT_KEY. Exit 0 with the resource’s id on stdout: it is there. 1: nothing is there. Any
-    other one: it could not tell. Take care that a crash of it is not a 1.
+    other one: it could not tell. Take care that a crash of it is not a 1, and that a key which begins
+    with “-” is not taken for an option.
 
     Where nobody can tell (no key, no lookup) the job is held until a person has looked; --otherwise
     retry and --retry-below send again instead. What a later call says of all this must be the same.

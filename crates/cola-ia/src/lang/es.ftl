@@ -735,7 +735,8 @@ about-effect-run-long =
 
     --lookup es una línea para la shell que busca el efecto por su clave, que es su último argumento y
     COLA_IA_EFFECT_KEY. Salida 0 con el id del recurso en stdout: ahí está. 1: no hay nada. Cualquier
-    otra: no lo pudo saber. Cuida de que, si se rompe, no salga con 1.
+    otra: no lo pudo saber. Cuida de que, si se rompe, no salga con 1, y de que una clave que empiece
+    por «-» no se tome por una opción.
 
     Si nadie puede saberlo (ni clave ni búsqueda), el trabajo queda retenido hasta que mire una persona;
     --otherwise retry y --retry-below lo envían otra vez. Una llamada posterior debe decir lo mismo de todo esto.

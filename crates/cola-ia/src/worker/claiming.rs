@@ -131,12 +131,17 @@ async fn room(worker: &Worker) -> Option<u32> {
     }
 }
 
+/// Jobs that may wait for places. None where a job may lose no worker: one that was not begun must not fail for that.
+fn ahead(worker: &Worker) -> usize {
+    if worker.policy.max_crashes <= 1 { 0 } else { worker.pace.ahead(worker.how.jobs) }
+}
+
 fn room_now(worker: &Worker) -> Option<u32> {
     let (taken, live) = (worker.taken.load(Ordering::SeqCst), worker.live.load(Ordering::SeqCst));
     if worker.alone.load(Ordering::SeqCst) > 0 || live.saturating_sub(taken) > UNSAID_MAX {
         return None;
     }
-    let (places, ahead) = (worker.how.jobs as usize, worker.pace.ahead(worker.how.jobs));
+    let (places, ahead) = (worker.how.jobs as usize, ahead(worker));
     // Several at once: a claim for each would cost what it is to save.
     let is_wanted = taken < places || (ahead > 0 && taken - places <= ahead / 2);
     is_wanted.then(|| (places + ahead - taken).min(LEASES_MAX) as u32)
@@ -147,6 +152,10 @@ fn room_now(worker: &Worker) -> Option<u32> {
 /// A job that has lost workers and will be failed if it loses one more runs alone: whoever is failed for that has done it by
 /// itself, and not a neighbour of it. The others of its kind in the same claim go back, so that it takes none of them along.
 async fn begin(worker: &Arc<Worker>, claim: Claim) {
+    // A worker that dies loses what it has claimed ahead too: jobs that have lost one already are not put at risk for a commit.
+    if claim.leases.iter().any(|leased| leased.crashes > 0) {
+        worker.pace.is_slow();
+    }
     let is_last_chance = |leased: &Leased| leased.crashes > 0 && leased.crashes + 1 >= worker.policy.max_crashes;
     let (mut alone, together): (Vec<Leased>, Vec<Leased>) = claim.leases.into_iter().partition(is_last_chance);
     let mut back = if alone.is_empty() { Vec::new() } else { alone.split_off(1) };

@@ -14,7 +14,7 @@ use std::time::Duration;
 
 use cola_ia_core::clock::Timestamp;
 use cola_ia_core::filter::is_code;
-use cola_ia_core::job::{Ending, LeaseToken, RetryPolicy, Setback};
+use cola_ia_core::job::{Ending, LEASE_MAX, LeaseToken, RetryPolicy, Setback};
 use cola_ia_core::price::Prices;
 use cola_ia_core::store::{JobRun, LeaseLost, RESOURCE_ID_MAX_BYTES, RESULT_MAX_BYTES, Report, Store};
 use cola_ia_wire::{EffectRequest, InsideAnswer, InsideRequest, VERSION};
@@ -29,6 +29,8 @@ use super::voice::Voice;
 
 /// Longest request: the longest result, escaped as JSON, and room for everything else.
 const REQUEST_MAX_BYTES: u64 = 512 * 1024;
+/// The shortest lease, as of the setting.
+const LEASE_MIN: Duration = Duration::from_secs(1);
 /// Connections of one job at a time; more wait.
 const CONNECTIONS_MAX: usize = 16;
 
@@ -152,7 +154,12 @@ impl JobLine {
             return invalid("request_version");
         }
         if request.verb == "extend" {
-            return self.extend(request.lease_ms.map_or(self.lease, Duration::from_millis)).await;
+            let length = request.lease_ms.map_or(self.lease, Duration::from_millis);
+            // As `--lease`.
+            if !(LEASE_MIN..=LEASE_MAX).contains(&length) {
+                return invalid("lease_range");
+            }
+            return self.extend(length).await;
         }
         match said(&request) {
             Ok(said) => self.keep(said),

@@ -1,11 +1,11 @@
 //! Workers that are stopped at every point, against a destination that counts what really happened.
 //!
-//! A worker makes effects as the documentation tells it to ([`worker`]). Between it and everything outside stands a decorator
-//! ([`points`]): each call of a store verb and each request to the destination is a point *before* and one *after*; no list of
+//! A worker makes effects as the documentation tells it to (`worker.rs`). Between it and everything outside stands a decorator
+//! (`points.rs`): each call of a store verb and each request to the destination is a point *before* and one *after*; no list of
 //! points is kept anywhere. A [`Plan`] says what happens at which point: the worker is killed, it freezes and wakes up as a
 //! zombie long after another one took over, an answer is lost, or everything is lost and the store is restored from what it was
 //! before. After that other workers go on, a person settles what is held, and what the ledger says is compared with what the
-//! destination counted ([`checks`](self::checks)).
+//! destination counted (`checks.rs`).
 //!
 //! One worker after the other works, or two take turns at each point. Time moves a little at each point and much between
 //! rounds. A run is the same each time for the same [`Scenario`], [`Plan`] and kind of store.

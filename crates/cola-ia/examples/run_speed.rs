@@ -56,6 +56,7 @@ async fn one_after_the_other(stop: watch::Receiver<Stop>) {
             env: vec![("COLA_IA_JOB".into(), "1".into())],
             stdin: "a text".into(),
             inherit: None,
+            mark: None,
             time_limit: Some(Duration::from_mins(1)),
             grace: Duration::from_secs(10),
         };

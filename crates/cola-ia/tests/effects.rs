@@ -253,6 +253,59 @@ fn a_worker_that_is_killed_in_the_middle_goes_on_by_policy() {
     }
 }
 
+/// The number of the effect's command, which does not listen to a signal that asks it to end.
+#[cfg(target_os = "linux")]
+fn stubborn(place: &Place) -> i32 {
+    until("the command", || fs::read_to_string(place.path("pid")).ok().and_then(|pid| pid.trim().parse().ok()))
+}
+
+#[cfg(target_os = "linux")]
+const STUBBORN: &str = r#"trap "" TERM; echo $$ >pid.new; mv pid.new pid; while :; do sleep 0.05; done"#;
+
+#[cfg(target_os = "linux")]
+fn is_gone(pid: i32) -> Option<()> {
+    let stat = fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
+    (stat.is_empty() || stat.contains(") Z ")).then_some(())
+}
+
+/// It would send on after the deadline, with nobody there to say so.
+#[cfg(target_os = "linux")]
+#[test]
+fn the_command_of_an_effect_does_not_outlive_its_job() {
+    let script = format!("\"$PROGRAM\" effect run publish -- sh -c '{STUBBORN}'");
+    // A second signal to the worker.
+    let place = with_event();
+    let mut worker = Worker::start(&place, &["--grace", "1m"], &script);
+    let pid = stubborn(&place);
+    for _ in 0..2 {
+        kill(Pid::from_raw(worker.0.id().cast_signed()), Signal::SIGTERM).unwrap();
+        std::thread::sleep(std::time::Duration::from_millis(50));
+    }
+    worker.0.wait().unwrap();
+    until("its end after a second signal", || is_gone(pid));
+    // The end of the job's time, and of a grace that is shorter than that of `effect run`.
+    let place = with_event();
+    let ended = work(&place, &["--grace", "100ms", "--timeout", "1s", "--max-attempts", "1"], &script);
+    check_exit(&ended, 0);
+    is_gone(stubborn(&place)).expect("it has ended with the time of its job");
+    // The end of a script that did not wait for it.
+    let place = with_event();
+    let left = format!("{script} & until [ -e pid ]; do sleep 0.02; done; exit 1");
+    check_exit(&work(&place, &["--max-attempts", "1"], &left), 0);
+    is_gone(stubborn(&place)).expect("it has ended with the script that started it");
+}
+
+#[test]
+fn outside_of_work_the_lease_is_renewed_at_once() {
+    let place = with_event();
+    let claimed = place.run(&["claim", "--lease", "1s"]);
+    check_exit(&claimed, 0);
+    let lease = out(&claimed).split(' ').next().unwrap().to_owned();
+    let sent = run(&place, &lease, &["publish"], "sleep 2; \"$PROGRAM\" recover; echo post-1");
+    check_exit(&sent, 0);
+    check_exit(&place.run(&["complete", &lease]), 0);
+}
+
 #[test]
 fn a_held_job_is_settled_by_hand() {
     let held = || {

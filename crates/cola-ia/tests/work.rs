@@ -537,7 +537,7 @@ fn a_command_finds_its_job_and_nothing_else_of_ours() {
     assert_eq!((value(0, "COLA_IA_KEY").len(), value(0, "COLA_IA_LEASE").len()), (43, 36));
     assert_ne!(value(0, "COLA_IA_LEASE"), value(1, "COLA_IA_LEASE"));
     let names: Vec<&str> = outputs[0].lines().filter_map(|line| line.split_once('=')).map(|(name, _)| name).collect();
-    assert_eq!(names.len(), 12, "{names:?}");
+    assert_eq!(names.len(), 13, "{names:?}");
     assert!(outputs[0].ends_with("600\n700\n"), "{}", outputs[0]);
     let read: Value =
         serde_json::from_str(job["attempt_log"][1]["stderr"].as_str().unwrap().lines().next().unwrap()).unwrap();

@@ -24,6 +24,7 @@ fn sh(script: impl AsRef<str>) -> Spec {
         env: Vec::new(),
         stdin: String::new(),
         inherit: None,
+        mark: None,
         time_limit: None,
         grace: LONG,
     }

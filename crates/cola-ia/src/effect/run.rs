@@ -50,7 +50,7 @@ pub struct EffectRunOptions {
 
 /// How long an answer is waited for, where somebody holds the store or it cannot be reached.
 const PATIENCE: Duration = Duration::from_mins(5);
-/// The longest grace. Whoever ends us waits no longer than that, and then nobody would end the command.
+/// The longest grace.
 const GRACE_MAX: Duration = Duration::from_secs(5);
 /// Parts of the command's stderr that wait to be written on.
 const ECHOES: usize = 64;
@@ -86,7 +86,8 @@ pub fn run(session: &Session, options: &EffectRunOptions, settings: &Settings) -
         let _inside = runtime.enter();
         stopper.listen().map_err(system("signals-failed"))?;
     }
-    let grace = settings.grace.min(GRACE_MAX);
+    // Inside a job it is the worker's, which ends us when it is over: the command has to have ended before.
+    let grace = (settings.grace / 2).min(GRACE_MAX);
     let fingerprint = session.environment.var_os(FINGERPRINT_VAR);
     let request = match &options.request {
         Some(text) => request_hash([text.as_encoded_bytes()]),
@@ -136,10 +137,11 @@ async fn pass_the_stop_on(stopper: Arc<Stopper>, stop: watch::Sender<Stop>) {
 async fn keep_the_lease(holder: Arc<Holder>, settings: Settings) {
     let beat = settings.lease / 3;
     loop {
-        tokio::time::sleep(beat).await;
+        // At first too: whoever claimed it may have taken its time, or asked for a short one.
         let (holder, settings) = (Arc::clone(&holder), settings.clone());
         // One that is lost is told with the report.
         let _ = tokio::task::spawn_blocking(move || holder.extend(&settings)).await;
+        tokio::time::sleep(beat).await;
     }
 }
 
@@ -234,6 +236,7 @@ impl Sender for Process<'_> {
             env,
             stdin: String::new(),
             inherit: Some(heard),
+            mark: None,
             time_limit: Some(self.options.of.effect.call_time),
             grace: self.grace,
         };
@@ -286,6 +289,7 @@ impl Sender for Process<'_> {
             env,
             stdin: String::new(),
             inherit: None,
+            mark: None,
             time_limit: Some(self.options.of.effect.call_time),
             grace: self.grace,
         };

@@ -11,7 +11,7 @@ use tokio::time::Instant;
 
 use super::adopted::reap_adopted;
 use super::ended::Ended;
-use super::group::{Leader, code_and_signal};
+use super::group::{Leader, Mark, code_and_signal};
 use super::pump::Pump;
 use super::start::start;
 
@@ -32,6 +32,9 @@ pub struct Spec {
     /// It has our own standard input, where that is no terminal, and nothing is fed to it. What it writes to its standard error
     /// output goes here too as it comes, or is left out where nobody takes it.
     pub inherit: Option<SyncSender<Vec<u8>>>,
+    /// A variable of `env` whose value no other run has. Whoever still has it when the group had to be ended is ended too, in
+    /// whatever group: a command inside may have started others in groups of their own, and cannot end them any more. Linux only.
+    pub mark: Option<&'static str>,
     /// How long it may run before it is ended; `None`: as long as it likes.
     pub time_limit: Option<Duration>,
     /// How long it has between being asked to end and being ended.
@@ -121,10 +124,16 @@ pub async fn run(spec: Spec, mut stop: watch::Receiver<Stop>) -> Result<Exit, No
         return Err(NotStarted::Stopped);
     }
     let (time_limit, grace) = (spec.time_limit, spec.grace);
+    let mark = spec.mark.and_then(|name| {
+        let (_, value) = spec.env.iter().find(|(known, _)| known == name)?;
+        Some(Mark::new(name, value))
+    });
     let (leader, pump) = start(spec)?;
     let ended = Ended::of(&leader);
     let until = time_limit.and_then(after);
-    Ok(Run { leader, ended, pump, stop, grace, until, phase: Phase::Working, cause: Cause::Itself }.finish().await)
+    Ok(Run { leader, mark, ended, pump, stop, grace, until, phase: Phase::Working, cause: Cause::Itself }
+        .finish()
+        .await)
 }
 
 /// How far the end of a group has come.
@@ -138,6 +147,7 @@ enum Phase {
 /// A command that runs.
 struct Run {
     leader: Leader,
+    mark: Option<Mark>,
     ended: Ended,
     pump: Pump,
     stop: watch::Receiver<Stop>,
@@ -159,6 +169,9 @@ impl Run {
     async fn finish(mut self) -> Exit {
         let has_ended = self.leader_ends().await;
         let gone = has_ended && self.others_end().await;
+        if self.phase != Phase::Working {
+            self.sweep().await;
+        }
         // Not reaped where it lives on; then letting go of it sees to that.
         let (code, signal) = if has_ended { code_and_signal(self.leader.reap()) } else { (None, None) };
         reap_adopted();
@@ -244,6 +257,18 @@ impl Run {
         self.phase = Phase::Killed;
         self.until = after(KILL_WAIT);
         self.leader.kill();
+        if let Some(mark) = &self.mark {
+            mark.kill();
+        }
+    }
+
+    /// Ends whoever has the mark, until nobody is left or it takes too long.
+    async fn sweep(&self) {
+        let Some(mark) = &self.mark else { return };
+        let until = Instant::now() + KILL_WAIT;
+        while mark.kill() > 0 && Instant::now() < until {
+            tokio::time::sleep(LOOK_FIRST).await;
+        }
     }
 }
 

@@ -4,6 +4,7 @@
 //! So as long as the process that leads the group is not reaped, its number means this group and no other: every signal is sent before [`Leader::reap`],
 //! and to see whether it has ended it is asked without reaping it. Nothing is ever sent to a number that only was ours once.
 
+use std::ffi::OsStr;
 use std::io;
 #[cfg(target_os = "linux")]
 use std::os::unix::fs::FileExt as _;
@@ -104,6 +105,34 @@ impl Drop for Leader {
             adopted::reap(child)
         });
         drop(reaper);
+    }
+}
+
+/// What processes of one run have in their environment, and no others.
+#[derive(Debug)]
+pub(super) struct Mark(Vec<u8>);
+
+impl Mark {
+    pub(super) fn new(name: &str, value: &OsStr) -> Self {
+        Self([name.as_bytes(), b"=", value.as_encoded_bytes()].concat())
+    }
+
+    /// Ends those that have it, and tells how many there were. Who has ended and is not reaped has no environment any more.
+    #[cfg(target_os = "linux")]
+    pub(super) fn kill(&self) -> usize {
+        let has_it = |pid: &i32| {
+            let environment = std::fs::read(format!("/proc/{pid}/environ")).unwrap_or_default();
+            environment.split(|byte| *byte == 0).any(|variable| variable == self.0)
+        };
+        let own = std::process::id().cast_signed();
+        let marked = all_processes().filter(|pid| *pid != own).filter(has_it);
+        marked.map(|pid| nix::sys::signal::kill(Pid::from_raw(pid), Signal::SIGKILL)).count()
+    }
+
+    /// Elsewhere nobody tells what others have in their environment.
+    #[cfg(not(target_os = "linux"))]
+    pub(super) fn kill(&self) -> usize {
+        0
     }
 }
 

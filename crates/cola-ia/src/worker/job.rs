@@ -148,6 +148,7 @@ async fn run(worker: &Worker, leased: &Leased, grip: &Grip) -> Result<Ran, NotRu
         env: env.clone(),
         stdin: stdin.clone(),
         inherit: None,
+        mark: Some(LEASE_VAR),
         time_limit: worker.time_limit,
         grace: worker.grace,
     };
@@ -191,6 +192,8 @@ async fn environment(
         ("COLA_IA_RUN", job.run.to_string()),
         ("COLA_IA_ATTEMPT", leased.attempt.to_string()),
         (LEASE_VAR, leased.token.to_string()),
+        // For `effect run`: what it runs is to have ended before it is ended itself.
+        ("COLA_IA_GRACE", format!("{}ms", worker.grace.as_millis())),
         ("COLA_IA_KEY", key),
         (FINGERPRINT_VAR, Fingerprint::of(&leased.text).to_string()),
     ];

@@ -125,8 +125,12 @@ impl Mark {
             environment.split(|byte| *byte == 0).any(|variable| variable == self.0)
         };
         let own = std::process::id().cast_signed();
-        let marked = all_processes().filter(|pid| *pid != own).filter(has_it);
-        marked.map(|pid| nix::sys::signal::kill(Pid::from_raw(pid), Signal::SIGKILL)).count()
+        let marked: Vec<i32> = all_processes().filter(|pid| *pid != own).filter(has_it).collect();
+        for pid in &marked {
+            // One that has ended meanwhile, or that is another user's: whoever waits for them has a bound.
+            let _ = nix::sys::signal::kill(Pid::from_raw(*pid), Signal::SIGKILL);
+        }
+        marked.len()
     }
 
     /// Elsewhere nobody tells what others have in their environment.

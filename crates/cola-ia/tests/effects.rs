@@ -666,7 +666,8 @@ fn what_a_try_cost_that_came_to_nothing_is_the_attempts() {
         let place = place();
         check_exit(&place.run(&["init", "--quiet"]), 0);
         check_exit(&place.run(&["budget", "set", "default", "1"]), 0);
-        let lines: String = (0..6).map(|id| format!("{{\"id\":\"{id}\",\"texto\":\"x\"}}\n")).collect();
+        let lines: Vec<String> = (0..6).map(|id| format!("{{\"id\":\"{id}\",\"texto\":\"x\"}}")).collect();
+        let lines = lines.join("\n");
         check_exit(&place.run_with(&["add", "-q", "-"], lines.as_bytes()), 0);
         let options = ["--drain", "--effect", "draft", "--max-cost", "0.5", "--jobs", "1"];
         let script = format!("{paid}; exit {exit}");
@@ -675,7 +676,7 @@ fn what_a_try_cost_that_came_to_nothing_is_the_attempts() {
         assert_eq!((sent(&place), spent(&place)), (2, json!(1_000_000)), "{exit}");
         // A command inside of a job, with what the job itself tells.
         let place = with_event();
-        let place = place.file("pay.sh", &format!("{paid}; exit {exit}\n"));
+        let place = place.file("pay.sh", format!("{paid}; exit {exit}\n"));
         let script = r#"echo '{"cost":"0.25","tokens_in":1}' >"$COLA_IA_RESULT"
             "$PROGRAM" effect run draft -- sh ./pay.sh"#;
         let ran = work(&place, &["--json"], script);

@@ -74,7 +74,7 @@ pub(crate) fn judge(exit: &Exit, left: LeftResult, printed: bool) -> Judged {
     let LeftResult { file, retry_after, fault } = left;
     let currency = file.currency.clone();
     let told = evidence(file.clone());
-    let spent = Evidence { resource_id: None, result: None, ..told };
+    let cost = Evidence { resource_id: None, result: None, ..told };
     let said = || file.error.clone().or_else(|| last_line(&exit.stderr));
     let why = |what: String| match said() {
         Some(said) => format!("{what}: {said}"),
@@ -96,8 +96,8 @@ pub(crate) fn judge(exit: &Exit, left: LeftResult, printed: bool) -> Judged {
         (_, Some(signal), _) => Sent::Unknown(why(format!("signal {signal}"))),
         (None, None, _) => Sent::Unknown(why("it could not be ended".to_owned())),
     };
-    let spent = if matches!(sent, Sent::Rejected(_) | Sent::NotSent(_)) { spent } else { Evidence::default() };
-    Judged { sent, retry_after, currency, spent, fault }
+    let is_nothing = matches!(sent, Sent::Rejected(_) | Sent::NotSent(_));
+    Judged { sent, retry_after, currency, spent: if is_nothing { cost } else { Evidence::default() }, fault }
 }
 
 /// What a lookup saw whose command ended so. What it found is on its output, a line with the id, or in its result file. Only

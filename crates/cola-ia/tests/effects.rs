@@ -310,7 +310,7 @@ fn outside_of_work_the_lease_is_renewed_at_once() {
 fn a_held_job_is_settled_by_hand() {
     let held = || {
         let place = with_event();
-        let script = r#""$PROGRAM" effect run publish --send-within 1 --timeout 0 -- sh -c 'echo x >>sent; exit 3'"#;
+        let script = r#""$PROGRAM" effect run publish --send-within 1 --timeout 1 -- sh -c 'echo x >>sent; exit 3'"#;
         let said = work(&place, &["--json"], script);
         check_exit(&said, 0);
         until("held", || {
@@ -533,6 +533,12 @@ fn the_socket_speaks_one_object_a_line_and_cuts_nothing() {
         (json!({"verb":"effect_failed","name":"publish","try":1,"outcome":"lost"}), "outcome_unknown"),
         (json!({"verb":"effect_burn","name":"publish","try":1}), "verb_unknown"),
         (json!({"verb":"effect_begin","name":"publish"}), "begin_id_syntax"),
+        (json!({"verb":"effect_begin","name":"publish","settle_ms":"1s"}), "request_syntax"),
+        (
+            json!({"verb":"effect_resolve","name":"publish","try":1,"outcome":"found","resource_id":""}),
+            "resource_id_empty",
+        ),
+        (json!({"verb":"effect_resolve","name":"publish","try":1,"outcome":"found"}), "resource_id_missing"),
         (json!({"verb":"complete","result":"{"}), "result_syntax"),
         (json!({"verb":"complete","result":long}), "result_too_long"),
         (json!({"verb":"complete","resource_id":id_too_long}), "resource_id_too_long"),
@@ -697,4 +703,108 @@ fn an_effect_is_priced_by_its_model_and_counted_once() {
     check_exit(&ran, 0);
     assert!(err(&ran).contains("USD"), "{}", err(&ran));
     assert_eq!(show(&place)["effects"][0]["cost_micros"], 0);
+}
+
+/// What was spent of the default budget today, in millionths.
+fn spent(place: &Place) -> Value {
+    let costs = place.run(&["costs", "--json"]);
+    check_exit(&costs, 0);
+    let lines: Vec<Value> = out(&costs).lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    lines.iter().filter_map(|line| line["spent_micros"].as_i64()).max().into()
+}
+
+#[test]
+fn what_a_try_cost_that_came_to_nothing_is_the_attempts() {
+    let paid = r#"echo x >>sent; echo '{"cost":0.5,"tokens_in":3,"model":"m"}' >"$COLA_IA_RESULT""#;
+    for exit in [65, 75] {
+        // A whole command.
+        let place = place();
+        check_exit(&place.run(&["init", "--quiet"]), 0);
+        check_exit(&place.run(&["budget", "set", "default", "1"]), 0);
+        let lines: Vec<String> = (0..6).map(|id| format!("{{\"id\":\"{id}\",\"texto\":\"x\"}}")).collect();
+        let lines = lines.join("\n");
+        check_exit(&place.run_with(&["add", "-q", "-"], lines.as_bytes()), 0);
+        let options = ["--drain", "--effect", "draft", "--max-cost", "0.5", "--jobs", "1"];
+        let script = format!("{paid}; exit {exit}");
+        let mut command = place.command(&[&["work"], &options[..], &["--", "sh", "-c", &script]].concat());
+        check_exit(&command.output().unwrap(), 0);
+        assert_eq!((sent(&place), spent(&place)), (2, json!(1_000_000)), "{exit}");
+        // A command inside of a job, with what the job itself tells.
+        let place = with_event();
+        let place = place.file("pay.sh", format!("{paid}; exit {exit}\n"));
+        let script = r#"echo '{"cost":"0.25","tokens_in":1}' >"$COLA_IA_RESULT"
+            "$PROGRAM" effect run draft -- sh ./pay.sh"#;
+        let ran = work(&place, &["--json"], script);
+        let worked: Value = serde_json::from_str(out(&ran).lines().next().unwrap()).unwrap();
+        assert_eq!((&worked["cost_micros"], spent(&place)), (&json!(750_000), json!(750_000)), "{exit} {}", err(&ran));
+    }
+    // What the command says on its socket is what the effect cost.
+    let place = with_event();
+    check_exit(&work(&place, &["--effect", "draft"], r#""$PROGRAM" complete --cost 0.1"#), 0);
+    assert_eq!((&show(&place)["effects"][0]["cost_micros"], spent(&place)), (&json!(100_000), json!(100_000)));
+}
+
+#[test]
+fn a_text_is_never_given_as_an_empty_one() {
+    let place = with_event();
+    let lease = claim(&place);
+    let priced = r#"echo a text; echo '{"cost":0.02,"model":"m"}' >"$COLA_IA_RESULT""#;
+    for _ in 0..2 {
+        let ran = run(&place, &lease, &["priced"], priced);
+        check_exit(&ran, 0);
+        assert_eq!(out(&ran), "a text\n");
+    }
+    // Too long once it is quoted: there now, and not the next time.
+    let long = "yes '\"' | head -c 60000";
+    let ran = run(&place, &lease, &["quoted"], long);
+    check_exit(&ran, 0);
+    assert!(out(&ran).len() >= 59_999 && err(&ran).contains("too long"), "{}", err(&ran));
+    // Longer than what is read of it: never.
+    let ran = run(&place, &lease, &["long"], "yes | head -c 70000");
+    check_exit(&ran, 1);
+    assert_eq!(out(&ran), "");
+    for name in ["quoted", "long"] {
+        let ran = run(&place, &lease, &[name], long);
+        check_exit(&ran, 1);
+        assert!(out(&ran).is_empty() && err(&ran).contains("it has happened"), "{}", err(&ran));
+    }
+}
+
+#[test]
+fn an_empty_id_is_not_found_and_nothing_is_dropped_silently() {
+    let place = with_event();
+    let lease = claim(&place);
+    for id in ["", " "] {
+        check_exit(&effect(&place, &lease, &["resolve", "p", "--ticket", "1", "--found", id]), 2);
+        check_exit(&effect(&place, &lease, &["done", "p", "--try", "1", "--resource", id]), 2);
+        check_exit(&effect(&place, &lease, &["resolve", "idea-42", "p", "--happened", id]), 2);
+    }
+    for refused in [
+        &["effect", "run", "p", "--timeout", "0s", "--", "true"][..],
+        &["effect", "run", "p", "--send-within", "0s", "--", "true"],
+        &["work", "--effect", "p", "--send-within", "0s", "--", "true"],
+        &["work", "--effect", "p", "--timeout", "0s", "--", "true"],
+        &["work", "--effect", "p", "--timeout", "never", "--", "true"],
+        &["effect", "resolve", "idea-42", "p", "--happened", "a", "--happened", "b", "--cost", "1"],
+        &["effect", "resolve", "idea-42", "p", "--abandon", "--cost", "1"],
+        &["effect", "resolve", "p", "--ticket", "1", "--absent", "--cost", "1"],
+    ] {
+        check_exit(&place.run(refused), 2);
+    }
+    check_exit(&run(&place, &lease, &["publish"], "exit 3"), 70);
+    check_exit(&run(&place, &lease, &["publish"], "true"), 9);
+    let told = ["--happened", "post-1", "--cost", "0.1", "--result", "{\"a\":1}", "--model", "m", "--tokens-in", "7"];
+    check_exit(&place.run(&[&["effect", "resolve", "idea-42", "publish"], &told[..]].concat()), 0);
+    let shown = &show(&place)["effects"][0];
+    assert_eq!((&shown["state"], &shown["cost_micros"]), (&json!("done"), &json!(100_000)), "{shown}");
+}
+
+#[test]
+fn a_worker_says_why_it_goes_round() {
+    let place = with_event();
+    until("the lookup", || {
+        let options = ["--effect", "publish", "--lookup", "exit 7", "--settle", "0s", "--timeout", "1s"];
+        let ran = work(&place, &options, "exit 3");
+        err(&ran).contains("effect_lookup").then_some(())
+    });
 }

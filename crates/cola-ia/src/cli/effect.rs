@@ -3,7 +3,7 @@
 mod begin;
 mod decide;
 mod list;
-mod report;
+pub(super) mod report;
 pub(crate) mod told;
 mod words;
 

@@ -158,6 +158,13 @@ fn attempt_went_wrong(finished: &Finished, ended: Ended) -> Option<Message> {
     if finished.outcome == Outcome::Released && ended.state == JobState::Held {
         return Some(Message::new("work-held"));
     }
+    if finished.outcome == Outcome::Released
+        && let (Some("effect_lookup"), Some(why)) = (report.error_class.as_deref(), &report.error)
+    {
+        // It may never be able to tell, and then it goes round for ever.
+        let why = short_line(why, SAID_MAX_CHARS);
+        return Some(Message::new("work-later-lookup").with("due", due()).with("why", why));
+    }
     if finished.outcome == Outcome::Released {
         return Some(Message::new("work-later").with("due", due()));
     }

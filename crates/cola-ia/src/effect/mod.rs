@@ -22,7 +22,7 @@ use cola_ia_core::effect::{EffectName, Micros, Policy, RequestHash, request_hash
 pub(crate) use guard::{Check, Keeper, Later, Outcome, Permission, Plan, Seen, Sender, Unheard, Word, guard};
 pub use run::{EffectRunOptions, run};
 pub(crate) use run::{no_folder, one_line, seconds_until};
-pub(crate) use sent::{Judged, Sent, evidence, judge, seen};
+pub(crate) use sent::{Judged, NOT_KEPT, Sent, evidence, judge, seen};
 
 /// How long after `begin` it may be sent, where nobody says.
 pub const SEND_WITHIN: Duration = Duration::from_secs(30);

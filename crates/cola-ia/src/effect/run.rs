@@ -10,16 +10,17 @@ use std::thread::JoinHandle;
 use std::time::Duration;
 
 use cola_ia_core::clock::{Clock as _, SystemClock, SystemEntropy, Timestamp};
-use cola_ia_core::effect::{BeginId, EffectName, Evidence, ReportAnswer, request_hash};
+use cola_ia_core::effect::{BeginId, EffectName, Evidence, Micros, ReportAnswer, request_hash};
 use cola_ia_core::job::LeaseToken;
+use cola_ia_core::price::Prices;
 use cola_ia_core::store::EffectBegun;
 use serde_json::value::{RawValue, to_raw_value};
 use tokio::sync::watch;
 
 use super::holder::Holder;
 use super::{
-    BEGUN_VAR, Check, EffectCommand, FINGERPRINT_VAR, Judged, KEY_VAR, Keeper, Later, Outcome, Permission, Plan, Seen,
-    Sender, TRY_VAR, Unheard, Word, guard, judge, request_of, seen,
+    BEGUN_VAR, Check, EffectCommand, FINGERPRINT_VAR, Judged, KEY_VAR, Keeper, Later, NOT_KEPT, Outcome, Permission,
+    Plan, Seen, Sender, TRY_VAR, Unheard, Word, guard, judge, request_of, seen,
 };
 use crate::cli::effect::told;
 use crate::cli::work::{check_program, not_started};
@@ -27,11 +28,13 @@ use crate::cli::{Exit, Problem, Session, print};
 use crate::config::{Settings, Warning};
 use crate::lang::Message;
 use crate::print::id_on_a_line;
+use crate::result_file::ResultFile;
 use crate::worker::child::{self, Spec, Stop};
 use crate::worker::folder::Folder;
 use crate::worker::inside::{LEASE_VAR, SOCKET_VAR};
 use crate::worker::result::{self, Fault};
 use crate::worker::stop::{Stopper, Stopping};
+use crate::worker::tail::is_cut;
 
 /// The options of `effect run`.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -94,13 +97,13 @@ pub fn run(session: &Session, options: &EffectRunOptions, settings: &Settings) -
         None => request_of(&options.program, &options.args, fingerprint.as_deref()),
     };
     let plan = options.of.plan(Some(request), grace);
-    let outcome = runtime.block_on(async {
+    let (outcome, ended) = runtime.block_on(async {
         let (stop, told) = watch::channel(Stop::Run);
         let passing_on = tokio::spawn(pass_the_stop_on(Arc::clone(&stopper), stop));
         let keeping =
             (!holder.is_inside()).then(|| tokio::spawn(keep_the_lease(Arc::clone(&holder), settings.clone())));
         let keeper = Patient { holder: Arc::clone(&holder), stopper: Arc::clone(&stopper) };
-        let mut sender = Process { session, options, grace, stopped: told, folder };
+        let mut sender = Process { session, options, grace, stopped: told, folder, ended: Ended::default() };
         let outcome = guard(&keeper, &mut sender, &plan, (&SystemClock, &SystemEntropy)).await;
         if let Some(message) = holder.uncounted() {
             session.warn(&Warning { message, hint: None });
@@ -109,11 +112,11 @@ pub fn run(session: &Session, options: &EffectRunOptions, settings: &Settings) -
         if let Some(keeping) = keeping {
             keeping.abort();
         }
-        outcome
+        (outcome, sender.ended)
     });
     // A call that hangs in a store would keep the runtime.
     runtime.shutdown_background();
-    end(session, &plan.name, outcome)
+    end(session, &plan.name, outcome, ended, &settings.prices)
 }
 
 /// No folder for sockets and result files can be made.
@@ -202,6 +205,16 @@ struct Process<'a> {
     grace: Duration,
     stopped: watch::Receiver<Stop>,
     folder: Folder,
+    ended: Ended,
+}
+
+/// What is kept of the command, beside what became of the effect.
+#[derive(Debug, Default)]
+struct Ended {
+    /// What a try cost that is not done, and its currency.
+    spent: (Evidence, Option<String>),
+    /// What it printed, where that is its result and is not kept with the effect.
+    printed: Option<Vec<u8>>,
 }
 
 impl Process<'_> {
@@ -258,8 +271,14 @@ impl Sender for Process<'_> {
         };
         let judged = judge(&exit, result::read(&result, SystemClock.now()), true);
         // What is not the result is for people.
-        let is_result = matches!(&judged.sent, super::Sent::Done(evidence) if evidence.result.is_some());
-        if !is_result {
+        self.ended.spent = (judged.spent.clone(), judged.currency.clone());
+        let result = match &judged.sent {
+            super::Sent::Done(evidence) => evidence.result.as_deref(),
+            _ => None,
+        };
+        if result == Some(NOT_KEPT) && !is_cut(&exit.stdout) {
+            self.ended.printed = Some(exit.stdout);
+        } else if result.is_none_or(|result| result == NOT_KEPT) {
             // Where stderr is closed there is nobody left to read it.
             let _ = std::io::stderr().write_all(&exit.stdout);
         }
@@ -304,10 +323,11 @@ impl Sender for Process<'_> {
 }
 
 /// Says what became of it: the result on stdout, everything else on stderr and in the file that the job's worker reads.
-fn end(session: &Session, name: &EffectName, outcome: Outcome) -> Result<Exit, Problem> {
+fn end(session: &Session, name: &EffectName, outcome: Outcome, ended: Ended, prices: &Prices) -> Result<Exit, Problem> {
     let outer = session.environment.var_os("COLA_IA_RESULT").map(PathBuf::from);
     if let Some(path) = &outer
-        && let Err(cause) = leave(path, &for_the_job(name, &outcome, SystemClock.now()))
+        && let Err(cause) =
+            leave(path, &for_the_job(name, &outcome, SystemClock.now()), &spent_of(&outcome, ended.spent), prices)
     {
         let message = Message::new("effect-outer-result").with("path", path.display()).caused_by(&cause);
         session.warn(&Warning { message, hint: None });
@@ -317,10 +337,10 @@ fn end(session: &Session, name: &EffectName, outcome: Outcome) -> Result<Exit, P
             if replayed {
                 session.note(&told::replayed(name, &evidence));
             }
-            print(&result_line(&evidence))
+            say(session, name, &evidence, ended.printed)
         }
         Outcome::LeaseLost { done: Some(evidence) } => {
-            print(&result_line(&evidence))?;
+            say(session, name, &evidence, ended.printed)?;
             Err(told::late(name))
         }
         Outcome::Later(later) => {
@@ -328,6 +348,30 @@ fn end(session: &Session, name: &EffectName, outcome: Outcome) -> Result<Exit, P
             Ok(Exit::Later)
         }
         other => Err(told::problem(name, other)),
+    }
+}
+
+/// Prints the result. `printed`: what the command has just printed, where that is more than is kept with the effect.
+fn say(session: &Session, name: &EffectName, evidence: &Evidence, printed: Option<Vec<u8>>) -> Result<Exit, Problem> {
+    if evidence.result.as_deref() != Some(NOT_KEPT) {
+        return print(&result_line(evidence));
+    }
+    let message = Message::new("effect-output-not-kept").with("name", name);
+    match printed {
+        Some(printed) => {
+            session.warn(&Warning { message, hint: None });
+            let text = String::from_utf8_lossy(&printed);
+            print(&format!("{}\n", text.trim_end_matches(['\n', '\r'])))
+        }
+        None => Err(Problem::failed(message).hint(Message::new("effect-output-not-kept-hint"))),
+    }
+}
+
+/// What a try cost is counted with its effect where it is done, and with the job's attempt where nothing came of it.
+fn spent_of(outcome: &Outcome, spent: (Evidence, Option<String>)) -> (Evidence, Option<String>) {
+    match outcome {
+        Outcome::Rejected(_) | Outcome::Later(Later::NotSent(..)) | Outcome::LeaseLost { done: None } => spent,
+        _ => (Evidence::default(), None),
     }
 }
 
@@ -360,8 +404,11 @@ fn for_the_job(name: &EffectName, outcome: &Outcome, now: Timestamp) -> Fields {
             if let Some(id) = &evidence.resource_id {
                 put("resource_id", id);
             }
-            let result: Option<Fields> =
-                evidence.result.as_deref().and_then(|result| serde_json::from_str(result).ok());
+            let result: Option<Fields> = evidence
+                .result
+                .as_deref()
+                .filter(|result| *result != NOT_KEPT)
+                .and_then(|result| serde_json::from_str(result).ok());
             fields.extend(result.unwrap_or_default());
         }
         Outcome::Later(later) => {
@@ -410,9 +457,42 @@ pub(crate) fn seconds_until(until: Timestamp, now: Timestamp) -> u64 {
     (until.as_micros().saturating_sub(now.as_micros()).max(0) as u64).div_ceil(1_000_000)
 }
 
-/// Puts fields into the object in a file. What is no object is left alone: its worker says so.
-fn leave(path: &Path, fields: &Fields) -> std::io::Result<()> {
-    if fields.is_empty() {
+/// Adds what a try cost to what the job tells of its cost already. Of two models neither is the job's: then the costs count.
+fn add_spent(all: &mut Fields, (spent, currency): &(Evidence, Option<String>), prices: &Prices) {
+    if *spent == Evidence::default() {
+        return;
+    }
+    let found = serde_json::to_vec(all).unwrap_or_default();
+    let (mut there, _) = ResultFile::read_what_can_be(&found).unwrap_or_default();
+    let price = |model: &Option<String>, tokens_in, tokens_out| {
+        model.as_ref().and_then(|model| prices.cost(model, tokens_in, tokens_out)).map(Micros::get)
+    };
+    let told = spent.cost.map(Micros::get);
+    let more = told.or_else(|| price(&spent.model, spent.tokens_in, spent.tokens_out));
+    let before = there.cost_micros.or_else(|| price(&there.model, there.tokens_in, there.tokens_out));
+    let same = there.cost_micros.is_none() || there.currency == *currency || told.is_none() && there.currency.is_none();
+    let sum = |one: Option<i64>, other: Option<i64>| match (one, other) {
+        (Some(one), Some(other)) => Some(one.saturating_add(other)),
+        (one, other) => one.or(other),
+    };
+    let mut put = |field: &str, value: Option<Box<RawValue>>| {
+        all.extend(value.map(|value| (field.to_owned(), value)));
+    };
+    if same && let Some(cost) = sum(before, more) {
+        let text = format!("{}.{:06}", cost / 1_000_000, cost % 1_000_000);
+        put("cost", to_raw_value(&text).ok());
+        put("currency", currency.as_ref().and_then(|currency| to_raw_value(currency).ok()));
+    }
+    let number = |number: Option<i64>| number.and_then(|number| to_raw_value(&number).ok());
+    put("tokens_in", number(sum(there.tokens_in, spent.tokens_in)));
+    put("tokens_out", number(sum(there.tokens_out, spent.tokens_out)));
+    let model = there.model.take().or_else(|| spent.model.clone());
+    put("model", model.and_then(|model| to_raw_value(&model).ok()));
+}
+
+/// Puts fields into the object in a file, and adds what was spent. What is no object is left alone: its worker says so.
+fn leave(path: &Path, fields: &Fields, spent: &(Evidence, Option<String>), prices: &Prices) -> std::io::Result<()> {
+    if fields.is_empty() && spent.0 == Evidence::default() {
         return Ok(());
     }
     let found = match std::fs::read(path) {
@@ -429,6 +509,7 @@ fn leave(path: &Path, fields: &Fields) -> std::io::Result<()> {
         }
     };
     all.extend(fields.iter().map(|(name, value)| (name.clone(), value.clone())));
+    add_spent(&mut all, spent, prices);
     // Killed in between it leaves what was there.
     let mut next = path.as_os_str().to_owned();
     next.push(".next");
@@ -475,7 +556,7 @@ mod tests {
             if let Some(before) = before {
                 std::fs::write(&path, before).unwrap();
             }
-            leave(&path, &fields).unwrap();
+            leave(&path, &fields, &(Evidence::default(), None), &Prices::default()).unwrap();
             std::fs::read_to_string(&path).unwrap()
         };
         assert_eq!(after(None), r#"{"resource_id":"post-9"}"#);

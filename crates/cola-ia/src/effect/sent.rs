@@ -8,6 +8,7 @@ use super::guard::{Seen, Word};
 use crate::result_file::ResultFile;
 use crate::worker::child::{Cause, Exit, NotStarted};
 use crate::worker::result::{Fault, LeftResult};
+use crate::worker::tail::is_cut;
 use crate::worker::verdict::last_line;
 
 /// The exit codes of a command that mean something, as for `work`.
@@ -35,13 +36,15 @@ pub(crate) struct Judged {
     pub(crate) retry_after: Option<Timestamp>,
     /// The currency of what it cost, where one was told.
     pub(crate) currency: Option<String>,
+    /// What a try cost that is not done: its attempt counts that.
+    pub(crate) spent: Evidence,
     /// What of its result file was not used.
     pub(crate) fault: Option<Fault>,
 }
 
 impl Judged {
-    pub(crate) const fn of(sent: Sent) -> Self {
-        Self { sent, retry_after: None, currency: None, fault: None }
+    pub(crate) fn of(sent: Sent) -> Self {
+        Self { sent, retry_after: None, currency: None, spent: Evidence::default(), fault: None }
     }
 
     /// What is reported.
@@ -70,6 +73,8 @@ impl Judged {
 pub(crate) fn judge(exit: &Exit, left: LeftResult, printed: bool) -> Judged {
     let LeftResult { file, retry_after, fault } = left;
     let currency = file.currency.clone();
+    let told = evidence(file.clone());
+    let cost = Evidence { resource_id: None, result: None, ..told };
     let said = || file.error.clone().or_else(|| last_line(&exit.stderr));
     let why = |what: String| match said() {
         Some(said) => format!("{what}: {said}"),
@@ -78,7 +83,8 @@ pub(crate) fn judge(exit: &Exit, left: LeftResult, printed: bool) -> Judged {
     let sent = match (exit.code, exit.signal, exit.cause) {
         (Some(0), ..) => {
             let mut evidence = evidence(file);
-            if printed && evidence == Evidence::default() {
+            // What it cost is no result.
+            if printed && evidence.result.is_none() && evidence.resource_id.is_none() {
                 evidence.result = text_as_result(&exit.stdout);
             }
             Sent::Done(evidence)
@@ -90,7 +96,8 @@ pub(crate) fn judge(exit: &Exit, left: LeftResult, printed: bool) -> Judged {
         (_, Some(signal), _) => Sent::Unknown(why(format!("signal {signal}"))),
         (None, None, _) => Sent::Unknown(why("it could not be ended".to_owned())),
     };
-    Judged { sent, retry_after, currency, fault }
+    let is_nothing = matches!(sent, Sent::Rejected(_) | Sent::NotSent(_));
+    Judged { sent, retry_after, currency, spent: if is_nothing { cost } else { Evidence::default() }, fault }
 }
 
 /// What a lookup saw whose command ended so. What it found is on its output, a line with the id, or in its result file. Only
@@ -134,7 +141,8 @@ pub(crate) fn seen(exit: &Exit, left: LeftResult) -> Seen {
 pub(crate) fn evidence(file: ResultFile) -> Evidence {
     Evidence {
         cost: file.cost_micros.and_then(Micros::new),
-        resource_id: file.resource_id,
+        // An empty one names nothing.
+        resource_id: file.resource_id.filter(|id| !id.trim().is_empty()),
         result: file.rest,
         tokens_in: file.tokens_in,
         tokens_out: file.tokens_out,
@@ -142,13 +150,20 @@ pub(crate) fn evidence(file: ResultFile) -> Evidence {
     }
 }
 
-/// A text as a result: a JSON string, without the line feeds at its end. `None` where there is none, or where it does not fit.
+/// In place of a text that does not fit: whoever asks again is told, and does not go on with an empty text.
+pub(crate) const NOT_KEPT: &str = r#"{"cola_ia_output":"not_kept"}"#;
+
+/// A text as a result: a JSON string, without the line feeds at its end. `None` where there is none; [`NOT_KEPT`] where it does
+/// not fit.
 fn text_as_result(printed: &[u8]) -> Option<String> {
     let text = String::from_utf8_lossy(printed);
     let text = text.trim_end_matches(['\n', '\r']);
-    // What was cut is as long as may be before it is quoted.
+    if text.is_empty() {
+        return None;
+    }
     let json = serde_json::Value::from(text).to_string();
-    (!text.is_empty() && json.len() <= RESULT_MAX_BYTES).then_some(json)
+    let fits = json.len() <= RESULT_MAX_BYTES && !is_cut(printed);
+    Some(if fits { json } else { NOT_KEPT.to_owned() })
 }
 
 #[cfg(test)]
@@ -199,7 +214,20 @@ mod tests {
         assert_eq!(done("noise\n", Some("post-9"), true), (Some("post-9".to_owned()), None));
         assert_eq!(done("a text\n", None, false), (None, None));
         assert_eq!(done("\n", None, true), (None, None));
-        assert_eq!(done(&"x".repeat(RESULT_MAX_BYTES), None, true), (None, None), "it does not fit");
+        assert_eq!(
+            done(&"x".repeat(RESULT_MAX_BYTES - 2), None, true).1.map(|text| text.len()),
+            Some(RESULT_MAX_BYTES)
+        );
+        assert_eq!(
+            done(&"x".repeat(RESULT_MAX_BYTES), None, true),
+            (None, Some(NOT_KEPT.to_owned())),
+            "it does not fit"
+        );
+        let file = ResultFile { cost_micros: Some(20_000), model: Some("m".to_owned()), ..ResultFile::default() };
+        let judged =
+            judge(&exit(Some(0), None, Cause::Itself, "a text\n"), LeftResult { file, ..LeftResult::default() }, true);
+        let Sent::Done(evidence) = judged.sent else { panic!("{judged:?}") };
+        assert_eq!(evidence.result.as_deref(), Some(r#""a text""#), "what it cost is no result");
     }
 
     #[test]

@@ -679,8 +679,8 @@ about-work-long =
     COLA_IA_RESULT, un objeto JSON, se guarda: resource_id, cost, tokens_in, tokens_out, model,
     retry_after, error y todo lo demás. Con el intento se guardan los últimos 64 KiB de cada salida.
 
-    Lo que no debe ocurrir dos veces se guarda con «cola-ia effect run» dentro de la orden, o con
-    --effect para la orden entera: solo se ejecuta como permite el registro de efectos, y su código de
+    Lo que no debe ocurrir dos veces se protege con «cola-ia effect run» dentro de la orden, o con
+    --effect para la orden entera: solo se ejecuta como permite el libro de efectos, y su código de
     salida dice qué pasó, como en «effect run».
 
     Cada trabajo se retiene con una reserva que se renueva mientras su orden se ejecuta. Si un
@@ -703,11 +703,11 @@ exit-codes-work =
     2    no se entiende la línea de órdenes o un ajuste; no se intentó nada
     130  interrumpido: Ctrl-C o una segunda señal
 
-about-effect = Guarda lo que no debe ocurrir dos veces: la llamada de pago, lo publicado
+about-effect = Protege lo que no debe ocurrir dos veces: la llamada de pago, lo publicado
 about-effect-long =
     Un efecto es una acción de un trabajo fuera de aquí, con nombre. Quien lo envía pregunta antes,
     manda una clave que no cambia, mira antes de repetir y dice qué pasó. Al menos una vez, con los
-    efectos guardados.
+    efectos protegidos.
 
     A un script de shell le basta una línea, «effect run». Los demás verbos son lo mismo a mano; dentro
     de un trabajo no piden reserva ni almacén. «list» y «find» son para personas, y «resolve» para lo
@@ -719,9 +719,9 @@ examples-effect =
     cola-ia effect resolve idea-42 publish --happened post-991
     cola-ia effect find --resource post-991
 
-about-effect-run = Ejecuta una orden como un solo efecto guardado
+about-effect-run = Ejecuta una orden como un solo efecto protegido
 about-effect-run-long =
-    Pregunta al registro de efectos y hace lo que responde: enviar, que es ejecutar la ORDEN; mirar
+    Pregunta al libro de efectos y hace lo que responde: enviar, que es ejecutar la ORDEN; mirar
     antes; usar lo anotado; esperar, o parar. Va dentro de un trabajo de «cola-ia work», o con la
     reserva que dio «cola-ia claim».
 
@@ -996,7 +996,7 @@ arg-permanent = No saldrá bien por más que se intente
 arg-retry-after = No antes: dentro de tantos segundos, o en una fecha HTTP
 arg-exec = Lo que se ejecuta por cada trabajo, con sus argumentos tal como están
 arg-jobs = Cuántas órdenes a la vez, hasta 1000 [predeterminado: 1]
-arg-timeout = Cuánto puede durar una orden, como 90s o 5m; 0s o never es sin límite [ajuste time_limit, COLA_IA_TIME_LIMIT; predeterminado: never]
+arg-timeout = Cuánto puede durar una orden, como 90s o 5m; 0s o never es sin límite [ajuste time_limit, COLA_IA_TIME_LIMIT; predeterminado: never, con --effect 5m]
 arg-lease-work = Cuánto se queda un trabajo con un trabajador del que no se sabe nada, de 1s a 7d [ajuste lease, COLA_IA_LEASE_TIME; predeterminado: 60s]
 arg-drain = Acaba cuando no queda nada a lo que le toque ni nada en marcha aquí
 arg-stdin = Lo que lee la orden: text, o json: el trabajo entero, como lo escribe «claim --json» [predeterminado: text]
@@ -1015,7 +1015,7 @@ arg-alarm = Solo los que llevan una alarma: una prueba tardía o un efecto doble
 arg-begin-id = 32 cifras hexadecimales, nuevas en cada proceso que vaya a enviar [predeterminado: uno nuevo]
 arg-call-time = Lo más que puede durar la llamada [predeterminado: 5m]
 arg-did-not-happen = No ocurrió
-arg-effect = Trata la orden entera como un solo efecto guardado con este nombre; admite las opciones de «effect run»
+arg-effect = Trata la orden entera como un solo efecto protegido con este nombre; admite las opciones de «effect run», y sin --timeout puede durar 5 minutos
 arg-effect-limit = Como mucho tantos, hasta 1000 [predeterminado: todos]
 arg-effect-name = El nombre del efecto dentro del trabajo: minúsculas, cifras, «.», «_» y «-», hasta 64
 arg-effect-note = Por qué, con tus palabras; se guarda con el efecto
@@ -1113,8 +1113,9 @@ usage-retry-after-hint = escribe por ejemplo 120, o: "Sat, 31 Jan 2026 21:00:00 
 usage-why-failed = di por qué no ocurrió: --rejected o --not-sent, una de las dos
 usage-effect-name = «{ $value }» no es un nombre de efecto
 usage-effect-name-hint = minúsculas, cifras, «.», «_» y «-», empezando por letra o cifra, 64 como mucho: publish
+usage-effect-endless = con --effect una orden necesita un final: --timeout de más de 0s
 usage-effect-resolve-how = di de qué efecto y qué se encontró, como persona o como trabajador
-usage-effect-resolve-how-hint = cola-ia effect resolve ID NOMBRE con una de --happened RECURSO, --did-not-happen, --abandon; un trabajador: cola-ia effect resolve NOMBRE --ticket N con --found RECURSO o --absent
+usage-effect-resolve-how-hint = cola-ia effect resolve ID NOMBRE con una de --happened RECURSO, --did-not-happen, --abandon, y coste, tokens, modelo y resultado con un solo --happened; un trabajador: cola-ia effect resolve NOMBRE --ticket N con --found RECURSO o --absent
 usage-effect-run-what = nombra el efecto, y la orden tras dos guiones: cola-ia effect run NOMBRE -- ORDEN
 usage-effect-ticket = falta el ticket de «check»: --ticket N
 usage-effect-try = falta el envío de «go»: --try N
@@ -1676,6 +1677,8 @@ effect-replayed-resource = { $name } ya había ocurrido, como { $resource }; no 
 effect-report-again-hint = no se sabe si se oyó: dilo otra vez
 effect-result-field = el campo «{ $field }» de COLA_IA_RESULT no tiene la forma que debe; se guarda con el resultado
 effect-result-no-object = COLA_IA_RESULT no es un objeto JSON y no se usa
+effect-output-not-kept = { $name }: ya ocurrió, y lo que imprimió la orden es demasiado largo para guardarlo con el efecto
+effect-output-not-kept-hint = haz que la orden escriba el texto en un archivo e imprima su nombre
 effect-result-too-long = COLA_IA_RESULT pasa de 64 KiB y no se usa
 effect-result-unreadable = COLA_IA_RESULT no se puede leer: { $cause }
 effect-too-many = { $name }: el trabajo tiene ya todos los efectos, o el efecto todos los envíos, que puede haber; no se envió nada
@@ -1723,6 +1726,7 @@ work-lost = { $id }: su reserva venció y se perdió; se para su orden y nada de
 work-lost-to = { $id }: su reserva venció y el trabajo lo tiene el intento { $attempt }; se para su orden y nada de ella cuenta
 work-late = { $id }: el intento { $attempt } acabó tras perder su reserva; queda anotado y no cambia nada
 work-late-by = { $id }: el intento { $attempt } acabó cuando el trabajo ya lo tenía el intento { $newer }; queda anotado y no cambia nada
+work-later-lookup = { $id }: la búsqueda no pudo saberlo: { $why }; otra vez a partir de { $due } (effect_lookup), no se cuenta ningún intento
 work-later = { $id }: otra vez a partir de { $due }, como pidió; no se cuenta ningún intento
 work-failed-again = { $id }: el intento { $attempt } falló ({ $class }): { $said }; se repite a partir de { $due }
 work-failed-for-good = { $id }: el intento { $attempt } falló ({ $class }): { $said }; no se repite y espera a una persona

@@ -6,7 +6,7 @@ use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use cola_ia_core::clock::{Clock as _, SystemClock, SystemEntropy, Timestamp};
-use cola_ia_core::effect::{BeginAnswer, BeginId, EffectName, Refused, ReportAnswer};
+use cola_ia_core::effect::{BeginAnswer, BeginId, EffectName, Micros, Refused, ReportAnswer};
 use cola_ia_core::event::Fingerprint;
 use cola_ia_core::job::{Ending, RetryPolicy, Setback};
 use cola_ia_core::store::{EffectBegun, EffectRef, JobRun, Leased, Report, StoreError};
@@ -16,12 +16,12 @@ use super::child::{self, Cause, Exit, NotStarted, Spec};
 use super::held::Grip;
 use super::result::{self, LeftResult};
 use super::stop::Stopping;
-use super::verdict::{Facts, LATER_LEAST, judge as judge_attempt};
+use super::verdict::{Facts, LATER_LEAST, Said, judge as judge_attempt};
 use crate::cli::effect::told::refused_class;
 use crate::effect::holder::{begin, of_store, tell};
 use crate::effect::{
     BEGUN_VAR, CALL_TIME, Check, EffectCommand, Judged, KEY_VAR, Keeper, Later, Outcome, Permission, Plan, Seen,
-    Sender, TRY_VAR, Unheard, Word, guard, judge, request_of, seen,
+    Sender, Sent, TRY_VAR, Unheard, Word, guard, judge, request_of, seen,
 };
 use crate::lang::Message;
 use crate::print::id_on_a_line;
@@ -39,7 +39,7 @@ pub(super) async fn run(
     leased: &Leased,
     grip: &Grip,
     of: &EffectCommand,
-    (spec, stdin, result): (impl Fn() -> Spec, &str, &Path),
+    (spec, stdin, result, said): (impl Fn() -> Spec, &str, &Path, impl Fn() -> Option<Said>),
 ) -> Guarded {
     let time = worker.time_limit.unwrap_or(CALL_TIME);
     let mut of = of.clone();
@@ -49,7 +49,7 @@ pub(super) async fn run(
     let plan = of.plan(Some(request), worker.grace);
     let keeper = OfWorker { worker, leased, grip };
     let mut commands =
-        Commands { spec, time, stdin, result: result.to_owned(), grip, of, ran: None, not_started: None };
+        Commands { spec, said, time, stdin, result: result.to_owned(), grip, of, ran: None, not_started: None };
     let outcome = guard(&keeper, &mut commands, &plan, (&SystemClock, &SystemEntropy)).await;
     Guarded { outcome, ran: commands.ran, not_started: commands.not_started }
 }
@@ -107,8 +107,10 @@ impl Keeper for OfWorker<'_> {
 }
 
 /// The command and its lookup.
-struct Commands<'a, F> {
+struct Commands<'a, F, S> {
     spec: F,
+    /// What the command has said of its job.
+    said: S,
     time: Duration,
     /// What a lookup reads too: the text.
     stdin: &'a str,
@@ -119,7 +121,7 @@ struct Commands<'a, F> {
     not_started: Option<NotStarted>,
 }
 
-impl<F: Fn() -> Spec> Commands<'_, F> {
+impl<F: Fn() -> Spec, S> Commands<'_, F, S> {
     fn with(&self, more: impl IntoIterator<Item = (&'static str, String)>) -> Spec {
         let mut spec = (self.spec)();
         spec.env.extend(more.into_iter().map(|(name, value)| (name.to_owned(), OsString::from(value))));
@@ -136,14 +138,17 @@ impl<F: Fn() -> Spec> Commands<'_, F> {
     }
 }
 
-impl<F: Fn() -> Spec> Sender for Commands<'_, F> {
+impl<F: Fn() -> Spec, S: Fn() -> Option<Said>> Sender for Commands<'_, F, S> {
     async fn send(&mut self, permission: &Permission) -> Judged {
         let number = permission.go.number.to_string();
         let spec = self.with([(KEY_VAR, permission.key.clone()), (TRY_VAR, number)]);
         match child::run(spec, self.grip.stop.clone()).await {
             Ok(exit) => {
                 let left = self.left();
-                let judged = judge(&exit, left.clone(), false);
+                let mut judged = judge(&exit, left.clone(), false);
+                if let Some(said) = (self.said)() {
+                    fill_in(&mut judged, said);
+                }
                 self.ran = Some((exit, left));
                 judged
             }
@@ -171,8 +176,21 @@ impl<F: Fn() -> Spec> Sender for Commands<'_, F> {
     }
 }
 
+/// What a command said of its job on its socket is said of the effect, where its file says nothing.
+fn fill_in(judged: &mut Judged, said: Said) {
+    let Sent::Done(evidence) = &mut judged.sent else { return };
+    if evidence.cost.is_none() {
+        evidence.cost = said.report.cost_micros.and_then(Micros::new);
+        judged.currency = said.currency;
+    }
+    evidence.tokens_in = evidence.tokens_in.or(said.report.tokens_in);
+    evidence.tokens_out = evidence.tokens_out.or(said.report.tokens_out);
+    evidence.model = evidence.model.take().or(said.report.model);
+}
+
 /// What is told to the store of the attempt, as [`judge`](judge_attempt) does for a command that is no effect. Cost and tokens are
-/// counted with the effect and not a second time. `ran`: what is known of the command, where it ran.
+/// counted with the effect and not a second time; those of a try that came to nothing are the attempt's, for no effect counts
+/// them, and those of one of which nobody knows are reserved. `ran`: what is known of the command, where it ran.
 pub(super) fn end_of(
     outcome: &Outcome,
     ran: Option<Facts<'_>>,
@@ -180,9 +198,17 @@ pub(super) fn end_of(
     policy: &RetryPolicy,
 ) -> (Ending, Report) {
     let cause = ran.as_ref().map(|facts| facts.exit.cause);
+    let code = ran.as_ref().and_then(|facts| facts.exit.code);
     let was_said = ran.as_ref().is_some_and(|facts| facts.said.is_some());
     let (ending, mut report) = ran.map_or((Ending::Released, Report::default()), judge_attempt);
-    (report.cost_micros, report.tokens_in, report.tokens_out, report.model) = (None, None, None, None);
+    let came_to_nothing = match outcome {
+        Outcome::Rejected(_) | Outcome::Later(Later::NotSent(..)) => true,
+        Outcome::LeaseLost { done: None } => matches!(code, Some(65 | 75)),
+        _ => false,
+    };
+    if !came_to_nothing {
+        (report.cost_micros, report.tokens_in, report.tokens_out, report.model) = (None, None, None, None);
+    }
     let wait = || now.after(policy.first_wait.max(LATER_LEAST));
     let mut failed = |setback, class: &str, why: Option<&str>| {
         report.error_class = Some(class.to_owned());
@@ -219,7 +245,9 @@ pub(super) fn end_of(
         }
         Outcome::Refused(refused) => {
             let for_good = matches!(refused, Refused::Abandoned | Refused::TooMany);
-            failed(if for_good { Setback::Permanent } else { Setback::Error }, refused_class(*refused), None)
+            let why = (*refused == Refused::CostRequired)
+                .then_some("the source has a budget, and what it may cost was not said: --max-cost");
+            failed(if for_good { Setback::Permanent } else { Setback::Error }, refused_class(*refused), why)
         }
         Outcome::Held(_) | Outcome::LeaseLost { .. } | Outcome::NotBegun(_) => Ending::Released,
     };

@@ -93,7 +93,6 @@ pub(super) async fn work_on(worker: Arc<Worker>, leased: Leased, turn: impl Futu
             let settled = grip.settled.load(Ordering::SeqCst);
             let facts = command.map(|(exit, left)| Facts { exit, said, effects, left, now, policy: &worker.policy });
             let currency = facts.as_ref().and_then(Facts::currency);
-            let is_effect = outcome.is_some();
             let (ending, mut report) = match (outcome, facts) {
                 (Some(outcome), facts) => {
                     if let Outcome::NotBegun(problem) = &outcome
@@ -106,10 +105,8 @@ pub(super) async fn work_on(worker: Arc<Worker>, leased: Leased, turn: impl Futu
                 (None, Some(facts)) => judge(facts),
                 (None, None) => (Ending::Released, Report::default()),
             };
-            // What an effect cost is counted with the effect.
-            if !is_effect {
-                cost::settle(&worker, &leased.job.id, &mut report, currency).await;
-            }
+            // What is counted with an effect is not in it.
+            cost::settle(&worker, &leased.job.id, &mut report, currency).await;
             // A command that was stopped because its lease is lost has nothing to report; the store knows.
             if settled || !(grip.is_lost() && was_stopped) {
                 finish(&worker, leased, ending, report, took, place).await;
@@ -162,7 +159,7 @@ async fn run(worker: &Worker, leased: &Leased, grip: &Grip) -> Result<Ran, NotRu
         }
         Some(of) => {
             let Guarded { outcome, ran, not_started } =
-                guarded::run(worker, leased, grip, of, (spec, &leased.text, &result_path)).await;
+                guarded::run(worker, leased, grip, of, (spec, &leased.text, &result_path, || socket.said())).await;
             if let Some(why) = not_started {
                 return Err(NotRun::Command(why));
             }

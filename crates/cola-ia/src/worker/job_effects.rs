@@ -137,7 +137,10 @@ fn word(request: &EffectRequest<'_>) -> Result<Word, &'static str> {
         ("effect_failed", Some("rejected")) => Word::Failed(Failure::Rejected, note()),
         ("effect_failed", Some("not_sent")) => Word::Failed(Failure::NotSent, note()),
         ("effect_unknown", None) => Word::Unknown(note()),
-        ("effect_resolve", Some("found")) => Word::Looked(Looked::Found(evidence(request)?)),
+        ("effect_resolve", Some("found")) => match evidence(request)? {
+            found if found.resource_id.is_some() => Word::Looked(Looked::Found(found)),
+            _ => return Err("resource_id_missing"),
+        },
         ("effect_resolve", Some("absent")) => Word::Looked(Looked::Absent),
         ("effect_done" | "effect_failed" | "effect_unknown" | "effect_resolve", _) => return Err("outcome_unknown"),
         _ => return Err("verb_unknown"),
@@ -149,6 +152,9 @@ fn evidence(request: &EffectRequest<'_>) -> Result<Evidence, &'static str> {
         Some(None) => return Err("cost_range"),
         cost => cost.flatten(),
     };
+    if request.resource_id.as_deref().is_some_and(|id| id.trim().is_empty()) {
+        return Err("resource_id_empty");
+    }
     Ok(Evidence {
         resource_id: resource_id(request.resource_id.as_deref())?,
         result: result(request.result.as_deref())?,
@@ -195,6 +201,8 @@ mod tests {
         for (said, code) in [
             (r#""verb":"effect_failed""#.to_owned(), "outcome_unknown"),
             (r#""verb":"effect_failed","outcome":"done""#.to_owned(), "outcome_unknown"),
+            (r#""verb":"effect_done","resource_id":" ""#.to_owned(), "resource_id_empty"),
+            (r#""verb":"effect_resolve","outcome":"found""#.to_owned(), "resource_id_missing"),
             (r#""verb":"effect_burn""#.to_owned(), "verb_unknown"),
             (r#""verb":"effect_done","result":"{""#.to_owned(), "result_syntax"),
             (format!(r#""verb":"effect_done","result":"\"{long}\"""#), "result_too_long"),

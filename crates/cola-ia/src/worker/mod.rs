@@ -31,7 +31,7 @@ mod socket;
 mod standing;
 mod start;
 pub(crate) mod stop;
-mod tail;
+pub(crate) mod tail;
 pub(crate) mod verdict;
 pub(crate) mod voice;
 

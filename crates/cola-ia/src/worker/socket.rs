@@ -81,6 +81,11 @@ impl Socket {
         &self.path
     }
 
+    /// What was said until now.
+    pub(super) fn said(&self) -> Option<Said> {
+        self.job.said.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
     /// What was said, and what the ledger answered. From then on nothing is heard.
     pub(super) fn close(self) -> (Option<Said>, EffectsSeen) {
         let said = self.job.said.lock().unwrap_or_else(PoisonError::into_inner).take();
@@ -145,6 +150,9 @@ impl JobLine {
         {
             return self.answer_of_effects(&request).await;
         }
+        if is_of_effects(line) {
+            return to_vec(&invalid("request_syntax"));
+        }
         to_vec(&self.answer_of_job(line).await)
     }
 
@@ -192,6 +200,12 @@ impl JobLine {
             }
         }
     }
+}
+
+/// Whether its verb is one of effects, whatever the rest is like.
+fn is_of_effects(line: &[u8]) -> bool {
+    let request = serde_json::from_slice::<serde_json::Value>(line).ok();
+    request.as_ref().and_then(|request| request["verb"].as_str()).is_some_and(|verb| verb.starts_with("effect_"))
 }
 
 fn said(request: &InsideRequest<'_>) -> Result<Said, &'static str> {

@@ -48,6 +48,16 @@ fn mark(bytes: u64) -> String {
     format!("[… {bytes} bytes before this were cut]\n")
 }
 
+/// Whether an output as it was handed out lacks its beginning.
+pub(crate) fn is_cut(output: &[u8]) -> bool {
+    // As long as that only what was cut, or was just as long and begins so by itself.
+    output.len() > OUTPUT_MAX_BYTES - 8
+        && output
+            .split(|byte| *byte == b'\n')
+            .next()
+            .is_some_and(|line| line.starts_with("[… ".as_bytes()) && line.ends_with(b" bytes before this were cut]"))
+}
+
 /// How many bytes at the front belong to a UTF-8 character that began before. Bytes that are no UTF-8 are left alone.
 fn inside_of_a_character(bytes: &[u8]) -> usize {
     let continued = bytes.iter().take_while(|byte| (0x80..0xC0).contains(*byte)).count();

@@ -12,17 +12,21 @@ use cola_ia_core::job::LeaseToken;
 use cola_ia_core::store::{Cursor, Failure, RESOURCE_ID_MAX_BYTES};
 
 use super::super::Problem;
+use super::super::effect::report::told_file;
 use super::super::effect::{
     BeginOptions, DecideOptions, EffectCommandOptions, EffectListOptions, ResultFrom, TryOptions, TrySaid,
 };
 use super::super::holder::no_lease;
 use super::{Make, PAGE_MAX, input, number, os, path, read_report, source, text, unknown_word, utf8};
 use crate::config::Kind;
-use crate::effect::{CALL_TIME, EffectCommand, EffectOptions, EffectRunOptions, LONGEST, SEND_WITHIN};
+use crate::effect::{CALL_TIME, EffectCommand, EffectOptions, EffectRunOptions, LONGEST, SEND_WITHIN, evidence};
 use crate::lang::Message;
 
 /// What belongs to `--effect` of `work`, and makes no sense without it.
 const OF_WORK: [&str; 7] = ["lookup-line", "key-ttl", "settle", "otherwise", "retry-below", "max-cost", "send-within"];
+
+/// The shortest time in which something can be sent.
+const LEAST: Duration = Duration::from_secs(1);
 
 impl Make<'_> {
     pub(super) fn effect(&self) -> Clap {
@@ -211,6 +215,14 @@ pub(super) fn read(matches: &ArgMatches) -> Result<EffectCommandOptions, Problem
 /// `--effect` of `work`, where it is given.
 pub(super) fn read_of_work(matches: &ArgMatches) -> Result<Option<EffectCommand>, Problem> {
     if os(matches, "effect").is_some() {
+        // Nobody could say when what is sent has taken effect.
+        let is_endless = text(matches, "timeout")?.is_some_and(|word| {
+            let digits = word.trim().trim_end_matches(|unit: char| unit.is_ascii_alphabetic());
+            matches!(word.trim(), "never" | "nunca") || !digits.is_empty() && digits.bytes().all(|digit| digit == b'0')
+        });
+        if is_endless {
+            return Err(Problem::usage(Message::new("usage-effect-endless")));
+        }
         return read_command(matches, name(matches, "effect")?, None).map(Some);
     }
     match OF_WORK.into_iter().find(|option| os(matches, option).is_some()) {
@@ -272,8 +284,15 @@ fn read_effect(matches: &ArgMatches, name: EffectName, time: &'static str) -> Re
             retry_below,
         },
         expected,
-        send_within: length(matches, "send-within")?.unwrap_or(SEND_WITHIN),
-        call_time: if time.is_empty() { None } else { length(matches, time)? }.unwrap_or(CALL_TIME),
+        send_within: length_from(matches, "send-within", if time == "call-time" { Duration::ZERO } else { LEAST })?
+            .unwrap_or(SEND_WITHIN),
+        call_time: match time {
+            "" => None,
+            // A command that has no time is killed at once; a call that is not one may take none.
+            "timeout" => length_from(matches, time, LEAST)?,
+            _ => length(matches, time)?,
+        }
+        .unwrap_or(CALL_TIME),
     })
 }
 
@@ -306,11 +325,15 @@ fn read_resolve(matches: &ArgMatches) -> Result<EffectCommandOptions, Problem> {
     let by_worker = os(matches, "ticket").is_some() || os(matches, "found").is_some() || matches.get_flag("absent");
     let how =
         || Problem::usage(Message::new("usage-effect-resolve-how")).hint(Message::new("usage-effect-resolve-how-hint"));
+    let told = (tells(matches), os(matches, "note").is_some());
     if by_person == by_worker {
         return Err(how());
     }
     if by_worker {
         let [word] = words[..] else { return Err(how()) };
+        if told.1 || os(matches, "try").is_some() || os(matches, "source").is_some() {
+            return Err(how());
+        }
         let ticket = number(matches, "ticket", u64::from(u32::MAX))?
             .ok_or_else(|| Problem::usage(Message::new("usage-effect-ticket")))?;
         let said = match (text(matches, "found")?, matches.get_flag("absent")) {
@@ -320,7 +343,7 @@ fn read_resolve(matches: &ArgMatches) -> Result<EffectCommandOptions, Problem> {
                 report: read_report(matches)?,
                 looked: true,
             },
-            (None, true) => TrySaid::Absent,
+            (None, true) if !told.0 => TrySaid::Absent,
             _ => return Err(how()),
         };
         return Ok(EffectCommandOptions::Report(TryOptions {
@@ -335,11 +358,23 @@ fn read_resolve(matches: &ArgMatches) -> Result<EffectCommandOptions, Problem> {
     let mut found = Vec::new();
     for resource in happened {
         let resource = utf8("--happened", resource)?;
-        if resource.is_empty() || resource.len() > RESOURCE_ID_MAX_BYTES {
+        if resource.trim().is_empty() || resource.len() > RESOURCE_ID_MAX_BYTES {
             let limit = RESOURCE_ID_MAX_BYTES as u64;
             return Err(Problem::usage(Message::new("usage-resource-too-long").number("limit", limit)));
         }
         found.push(Evidence { resource_id: Some(resource.to_owned()), ..Evidence::default() });
+    }
+    if tells(matches) {
+        // It belongs to what happened, and of several nobody says to which.
+        let [only] = &mut found[..] else { return Err(how()) };
+        let file = told_file(read_result(matches)?, &read_report(matches)?)?;
+        if file.currency.is_some() {
+            return Err(how());
+        }
+        *only = Evidence { resource_id: only.resource_id.take(), ..evidence(file) };
+    }
+    if os(matches, "of-lease").is_some() {
+        return Err(how());
     }
     let decision = match (found.is_empty(), matches.get_flag("did-not-happen"), matches.get_flag("abandon")) {
         (false, false, false) => Decision::Found(found),
@@ -356,6 +391,13 @@ fn read_resolve(matches: &ArgMatches) -> Result<EffectCommandOptions, Problem> {
         note: text(matches, "note")?.map(str::to_owned),
         json: matches.get_flag("json"),
     }))
+}
+
+/// Whether anything is told of what was sent, beside its id.
+fn tells(matches: &ArgMatches) -> bool {
+    ["result", "result-file", "cost", "tokens-in", "tokens-out", "model"]
+        .into_iter()
+        .any(|option| os(matches, option).is_some())
 }
 
 fn read_list(matches: &ArgMatches, find: bool) -> Result<EffectListOptions, Problem> {
@@ -421,12 +463,16 @@ fn money(matches: &ArgMatches, option: &'static str) -> Result<Option<Micros>, P
 
 /// A length of time; a number alone is seconds.
 fn length(matches: &ArgMatches, option: &'static str) -> Result<Option<Duration>, Problem> {
+    length_from(matches, option, Duration::ZERO)
+}
+
+fn length_from(matches: &ArgMatches, option: &'static str, min: Duration) -> Result<Option<Duration>, Problem> {
     let Some(word) = os(matches, option) else { return Ok(None) };
     let mut word = word.to_owned();
     if !word.is_empty() && word.as_encoded_bytes().iter().all(u8::is_ascii_digit) {
         word.push("s");
     }
-    let kind = Kind::Duration { min: Duration::ZERO, max: LONGEST };
+    let kind = Kind::Duration { min, max: LONGEST };
     Ok(kind.parse_flag(&format!("--{option}"), &word)?.as_duration())
 }
 

@@ -5,7 +5,7 @@ use cola_ia_core::store::{Looked, RESOURCE_ID_MAX_BYTES};
 use cola_ia_wire::EffectAnswer;
 
 use super::super::add::push_json;
-use super::super::report::{file_of, read_result};
+use super::super::report::{ReportOptions, file_of, read_result};
 use super::super::{Exit, Problem, Session, print};
 use super::{ResultFrom, TryOptions, TrySaid, told, words};
 use crate::config::{Settings, Warning};
@@ -53,25 +53,39 @@ pub(super) fn run(session: &Session, options: &TryOptions, settings: &Settings) 
     }
 }
 
+/// What is told of what was sent: flags over what the file says.
+///
+/// # Errors
+/// The file cannot be read, or is not as it must be.
+pub(in crate::cli) fn told_file(result: Option<ResultFrom>, report: &ReportOptions) -> Result<ResultFile, Problem> {
+    let mut file = match result {
+        None => ResultFile::default(),
+        Some(ResultFrom::Json(text)) => read_result(text.as_bytes(), "--result")?,
+        Some(ResultFrom::Input(input)) => file_of(&input)?,
+    };
+    file.currency = file.currency.filter(|_| report.cost_micros.is_none());
+    file.cost_micros = report.cost_micros.or(file.cost_micros);
+    file.tokens_in = report.tokens_in.or(file.tokens_in);
+    file.tokens_out = report.tokens_out.or(file.tokens_out);
+    file.model = report.model.clone().or(file.model);
+    Ok(file)
+}
+
 fn word(said: &TrySaid) -> Result<Word, Problem> {
     Ok(match said {
         TrySaid::Failed(failure, note) => Word::Failed(*failure, note.clone()),
         TrySaid::Unknown(note) => Word::Unknown(note.clone()),
         TrySaid::Absent => Word::Looked(Looked::Absent),
         TrySaid::Happened { resource_id, result, report, looked } => {
-            let mut file = match result {
-                None => ResultFile::default(),
-                Some(ResultFrom::Json(text)) => read_result(text.as_bytes(), "--result")?,
-                Some(ResultFrom::Input(input)) => file_of(input)?,
-            };
+            let mut file = told_file(result.clone(), report)?;
             file.resource_id = resource_id.clone().or(file.resource_id);
-            file.cost_micros = report.cost_micros.or(file.cost_micros);
-            file.tokens_in = report.tokens_in.or(file.tokens_in);
-            file.tokens_out = report.tokens_out.or(file.tokens_out);
-            file.model = report.model.clone().or(file.model);
-            let currency = file.currency.clone().filter(|_| report.cost_micros.is_none());
+            let currency = file.currency.clone();
+            let refused = match &file.resource_id {
+                Some(id) => id.trim().is_empty() || id.len() > RESOURCE_ID_MAX_BYTES,
+                None => *looked,
+            };
             let mut evidence: Evidence = evidence(file);
-            if evidence.resource_id.as_ref().is_some_and(|id| id.len() > RESOURCE_ID_MAX_BYTES) {
+            if refused {
                 let limit = RESOURCE_ID_MAX_BYTES as u64;
                 return Err(Problem::usage(Message::new("usage-resource-too-long").number("limit", limit)));
             }

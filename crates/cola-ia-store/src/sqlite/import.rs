@@ -194,6 +194,7 @@ impl From<rusqlite::Error> for Stopped {
 
 /// What the following records may belong to.
 #[derive(Clone, Copy)]
+#[allow(clippy::struct_excessive_bools, reason = "each is a fact for itself")]
 struct Parent {
     number: i64,
     /// The row of its source; `None` where the parent contradicts, and so does what belongs to it.

@@ -1,6 +1,6 @@
 //! What was spent, is at risk and was avoided: from sums alone, never from all attempts or deliveries.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
 
 use cola_ia_core::clock::Timestamp;
 use cola_ia_core::effect::UtcDay;
@@ -44,6 +44,8 @@ struct Lines<'c> {
     names: Names<'c>,
     by_name: BTreeMap<String, CostSums>,
     total: CostSums,
+    /// Sources on which something was spent.
+    paid: HashSet<i64>,
 }
 
 impl<'c> Lines<'c> {
@@ -57,8 +59,8 @@ impl<'c> Lines<'c> {
             // One that nobody knows has no row.
             some => Some(some.iter().filter_map(|name| row(name.as_str()).transpose()).collect::<Result<_, _>>()?),
         };
-        let (by_name, total) = (BTreeMap::new(), CostSums::default());
-        Ok(Self { connection, by: request.by, only, names: Names::new(connection), by_name, total })
+        let (by_name, total, paid) = (BTreeMap::new(), CostSums::default(), HashSet::new());
+        Ok(Self { connection, by: request.by, only, names: Names::new(connection), by_name, total, paid })
     }
 
     fn takes(&self, source: i64) -> bool {
@@ -77,6 +79,9 @@ impl<'c> Lines<'c> {
     fn money(&mut self, day: UtcDay, source: i64, model: &str, sums: MoneySums) -> rusqlite::Result<()> {
         // Money that was reserved and released leaves a row of nothing.
         if self.takes(source) && sums != MoneySums::default() {
+            if sums.spent > 0 {
+                self.paid.insert(source);
+            }
             let name = self.name(day, source, model)?;
             for line in [self.by_name.entry(name).or_default(), &mut self.total] {
                 add(line, sums);
@@ -86,7 +91,8 @@ impl<'c> Lines<'c> {
     }
 
     /// Events that entered and repeated deliveries, as they were counted, to the lines that have money. Counts of a day lie
-    /// within it, whichever span they are of.
+    /// within it, whichever span they are of. Lines of more than one source take only those on which something was spent: what
+    /// the others repeat would not have been paid.
     fn deliveries(&mut self, request: &CostsRequest) -> rusqlite::Result<()> {
         let instant = |day: Option<UtcDay>| day.map(|day| day.start().as_micros());
         let (from, to) = (instant(request.since).unwrap_or(i64::MIN), instant(request.until).unwrap_or(i64::MAX));
@@ -121,9 +127,17 @@ impl<'c> Lines<'c> {
             Ok(())
         })?;
         for ((day, source), sums) in counts {
-            add_deliveries(&mut self.total, sums);
-            // By model, deliveries are not told apart.
-            if self.by != CostsBy::Model {
+            let is_paid = self.paid.contains(&source);
+            if is_paid {
+                add_deliveries(&mut self.total, sums);
+            }
+            let is_counted = match self.by {
+                CostsBy::Source => true,
+                CostsBy::Day => is_paid,
+                // By model, deliveries are not told apart.
+                CostsBy::Model => false,
+            };
+            if is_counted {
                 let name = self.name(day, source, "")?;
                 if let Some(line) = self.by_name.get_mut(&name) {
                     add_deliveries(line, sums);

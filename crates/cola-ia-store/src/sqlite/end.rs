@@ -5,12 +5,12 @@ use std::time::Duration;
 use cola_ia_core::clock::Timestamp;
 use cola_ia_core::effect::{self, EndAnswer};
 use cola_ia_core::job::{Ending, JobState, LeaseToken, RetryPolicy, Sign};
-use cola_ia_core::store::{End, EndRefused, Ended, ErrorKind, LEASES_MAX, LeaseLost, StoreError};
+use cola_ia_core::store::{End, EndRefused, Ended, ErrorKind, LEASES_MAX, LeaseLost, Report, StoreError};
 use rusqlite::Connection;
 
 use super::effects::case::{Cases, Records};
 use super::job_row::{self, EndedAttempt, JobRow, Moves};
-use super::lease::{Find, UNKNOWN};
+use super::lease::{Find, UNKNOWN, cost_told_late};
 use super::writer::Scope;
 
 /// Refuses a call about more leases than one transaction takes.
@@ -76,10 +76,7 @@ fn end_one(
     let before = attempt.ended;
     if before.is_none_or(|(outcome, _)| outcome != ending.outcome()) && !attempt.job.job.is_held_by(*token) {
         let lost = attempt.late(connection, word(*ending))?;
-        // It was paid all the same.
-        if attempt.costs(connection, report)? {
-            moves.sums.attempt(moves.at, attempt.job.source, report);
-        }
+        count_late(connection, moves, attempt.row, attempt.job.source, report)?;
         return Ok(Err(EndRefused::LeaseLost(lost)));
     }
     let row = attempt.row;
@@ -89,7 +86,11 @@ fn end_one(
     read.write_effects(moves.at, &mut moves.sums, None)?;
     let outcome = match (answer, before) {
         (Ok(EndAnswer::Now(outcome)), _) => outcome,
-        (Ok(EndAnswer::Before), Some((_, ended))) => return Ok(Ok(ended)),
+        (Ok(EndAnswer::Before), Some((_, ended))) => {
+            // The ledger ends an attempt that it holds: what it cost is told afterwards.
+            count_late(connection, moves, row, read.row.source, report)?;
+            return Ok(Ok(ended));
+        }
         (Ok(EndAnswer::Before) | Err(effect::EndRefused::LeaseLost), _) => {
             return Ok(Err(EndRefused::LeaseLost(UNKNOWN)));
         }
@@ -105,6 +106,20 @@ fn end_one(
     moves.sums.attempt(moves.at, source, report);
     moves.attempt(EndedAttempt { attempt: row, outcome, ended, report: Some(report) })?;
     Ok(Ok(ended))
+}
+
+/// Counts what an attempt that has ended before cost: it was paid all the same. In the day of its end, as any other.
+fn count_late(
+    connection: &Connection,
+    moves: &mut Moves<'_>,
+    attempt: i64,
+    source: i64,
+    report: &Report,
+) -> rusqlite::Result<()> {
+    if let Some((late, ended_at)) = cost_told_late(connection, attempt, report)? {
+        moves.sums.attempt(ended_at.unwrap_or(moves.at), source, &late);
+    }
+    Ok(())
 }
 
 /// What it tried to say, for the record.

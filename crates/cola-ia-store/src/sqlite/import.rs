@@ -194,12 +194,15 @@ impl From<rusqlite::Error> for Stopped {
 
 /// What the following records may belong to.
 #[derive(Clone, Copy)]
+#[allow(clippy::struct_excessive_bools, reason = "each is a fact for itself")]
 struct Parent {
     number: i64,
     /// The row of its source; `None` where the parent contradicts, and so does what belongs to it.
     source: Option<i64>,
     /// It entered with this batch, so nothing of it was here before.
     entered: bool,
+    /// An effect that was here already and has gone on since: the export may know of what is not known here.
+    went_on: bool,
     /// It was erased here and is whole in the export: nothing of it enters.
     erased_here: bool,
     /// What was pruned of it here is what the export says.
@@ -208,7 +211,7 @@ struct Parent {
 
 /// What belongs to a parent that contradicts.
 const fn none_of(number: i64) -> Parent {
-    Parent { number, source: None, entered: false, erased_here: false, pruned_alike: false }
+    Parent { number, source: None, entered: false, went_on: false, erased_here: false, pruned_alike: false }
 }
 
 struct Entering<'c> {
@@ -298,7 +301,8 @@ impl<'c> Entering<'c> {
                 let contradicts = matches!(outcome, Outcome::Contradicts(_));
                 if let (Kind::Effect, Some(parent)) = (kind, parent) {
                     let number = record.number("effect").unwrap_or_default();
-                    let effect = if contradicts { none_of(number) } else { Parent { number, ..parent } };
+                    let went_on = outcome == Outcome::Kept;
+                    let effect = if contradicts { none_of(number) } else { Parent { number, went_on, ..parent } };
                     self.effects.insert(number, effect);
                 }
                 if let (Kind::Pruned, Some(event)) = (kind, &mut self.event) {
@@ -313,8 +317,8 @@ impl<'c> Entering<'c> {
         match parent {
             None => Err(Stopped::OutOfOrder),
             Some(Parent { source: None, .. }) => Ok(Outcome::Contradicts(Contradiction::Belongs)),
-            Some(Parent { source: Some(source), entered, erased_here, .. }) => {
-                if let Some(outcome) = self.stays_out(record, entered, erased_here)? {
+            Some(parent @ Parent { source: Some(source), .. }) => {
+                if let Some(outcome) = self.stays_out(record, parent)? {
                     return Ok(outcome);
                 }
                 let outcome = self.put(record, source)?;
@@ -327,14 +331,18 @@ impl<'c> Entering<'c> {
     }
 
     /// What does not enter though it is not here.
-    fn stays_out(&mut self, record: &Record, entered: bool, erased_here: bool) -> rusqlite::Result<Option<Outcome>> {
-        let of_old = matches!(record.kind(), Kind::Decision | Kind::Pruned);
+    fn stays_out(&mut self, record: &Record, parent: Parent) -> rusqlite::Result<Option<Outcome>> {
+        let Parent { entered, went_on, erased_here, .. } = parent;
+        let of_old = matches!(record.kind(), Kind::Decision | Kind::Pruned) || went_on;
         if entered || !(erased_here || of_old) || self.by_key(record)?.is_some() {
             return Ok(None);
         }
         Ok(Some(match record.kind() {
-            // The export knows of a decision that was made later.
-            Kind::Decision if !erased_here => Outcome::Contradicts(Contradiction::Older),
+            // The export knows of a decision that was made later, or of something of an effect that was tried or has happened
+            // elsewhere. It cannot stand under what was found out here without it: a person has to see it.
+            Kind::Decision | Kind::EffectTry | Kind::EffectRecord if !erased_here => {
+                Outcome::Contradicts(Contradiction::Older)
+            }
             // What was pruned there is here still.
             _ => Outcome::Kept,
         }))
@@ -469,7 +477,7 @@ impl<'c> Entering<'c> {
             none_of(number)
         } else {
             let entered = outcome == Outcome::Entered;
-            Parent { number, source: Some(source), entered, erased_here, pruned_alike: entered }
+            Parent { number, source: Some(source), entered, went_on: false, erased_here, pruned_alike: entered }
         });
         Ok(outcome)
     }
@@ -621,12 +629,13 @@ impl<'c> Entering<'c> {
         Ok(())
     }
 
-    /// Until a person says otherwise, what was done elsewhere after the export is not known here.
+    /// Until a person says otherwise, what was done elsewhere after the export is not known here. Of two marks the later one
+    /// counts, as after a restore.
     fn finish(&mut self) -> rusqlite::Result<()> {
         self.write_tallies()?;
         if self.an_event_entered {
             self.connection
-                .execute("UPDATE store SET restored_at = ?1 WHERE restored_at IS NULL", [self.now.as_micros()])?;
+                .execute("UPDATE store SET restored_at = max(coalesce(restored_at, ?1), ?1)", [self.now.as_micros()])?;
         }
         Ok(())
     }

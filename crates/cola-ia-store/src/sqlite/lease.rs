@@ -1,5 +1,6 @@
 //! Attempts by their leases.
 
+use cola_ia_core::clock::Timestamp;
 use cola_ia_core::job::{JobState, LeaseToken, Outcome};
 use cola_ia_core::store::{ERROR_CLASS_MAX_BYTES, Ended, LeaseLost, Report, fitting};
 use rusqlite::{CachedStatement, Connection, OptionalExtension as _, Row};
@@ -62,19 +63,45 @@ impl Attempt {
         let superseded = self.job.job.run == self.run && self.job.leases != self.number;
         Ok(LeaseLost { superseded_by: superseded.then_some(self.job.leases) })
     }
+}
 
-    /// Keeps what it cost, told when its lease was lost. Whether it is to be counted: it was not told before.
-    pub(super) fn costs(&self, connection: &Connection, report: &Report) -> rusqlite::Result<bool> {
-        if report.cost_micros.is_none() {
-            return Ok(false);
-        }
-        let model = report.model.as_deref().map(|model| fitting(model, ERROR_CLASS_MAX_BYTES));
-        let kept = connection
-            .prepare_cached(
-                "UPDATE attempts SET cost_micros = ?2, tokens_in = ?3, tokens_out = ?4, model = ?5
-                 WHERE attempt = ?1 AND cost_micros IS NULL",
-            )?
-            .execute((self.row, report.cost_micros, report.tokens_in, report.tokens_out, model))?;
-        Ok(kept == 1)
+/// Keeps what an attempt cost, told after its end: what was told before stays. Answers what is to be counted, and when it ended.
+pub(super) fn cost_told_late(
+    connection: &Connection,
+    attempt: i64,
+    report: &Report,
+) -> rusqlite::Result<Option<(Report, Option<Timestamp>)>> {
+    let Report { cost_micros, tokens_in, tokens_out, .. } = *report;
+    if (cost_micros, tokens_in, tokens_out) == (None, None, None) {
+        return Ok(None);
     }
+    let (known, ended_at) = connection
+        .prepare_cached("SELECT cost_micros, tokens_in, tokens_out, model, ended_at FROM attempts WHERE attempt = ?1")?
+        .query_row([attempt], |row| {
+            let (cost_micros, tokens_in, tokens_out, model) = (row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?);
+            let known = Report { cost_micros, tokens_in, tokens_out, model, ..Report::default() };
+            Ok((known, row::maybe_time(row, 4)?))
+        })?;
+    let Some(late) = beyond(&known, report) else { return Ok(None) };
+    connection
+        .prepare_cached(
+            "UPDATE attempts SET cost_micros = coalesce(cost_micros, ?2), tokens_in = coalesce(tokens_in, ?3),
+                 tokens_out = coalesce(tokens_out, ?4), model = ?5 WHERE attempt = ?1",
+        )?
+        .execute((attempt, late.cost_micros, late.tokens_in, late.tokens_out, &late.model))?;
+    Ok(Some((late, ended_at)))
+}
+
+/// What of a cost is told for the first time. Where a part of it is known, so is the model.
+fn beyond(known: &Report, told: &Report) -> Option<Report> {
+    let first = |known: Option<i64>, told: Option<i64>| if known.is_none() { told } else { None };
+    let cost_micros = first(known.cost_micros, told.cost_micros);
+    let tokens_in = first(known.tokens_in, told.tokens_in);
+    let tokens_out = first(known.tokens_out, told.tokens_out);
+    (cost_micros, tokens_in, tokens_out).ne(&(None, None, None)).then(|| {
+        let is_unknown = (known.cost_micros, known.tokens_in, known.tokens_out) == (None, None, None);
+        let told = || told.model.as_deref().map(|model| fitting(model, ERROR_CLASS_MAX_BYTES));
+        let model = known.model.clone().or_else(|| if is_unknown { told() } else { None });
+        Report { cost_micros, tokens_in, tokens_out, model, ..Report::default() }
+    })
 }

@@ -1,13 +1,14 @@
 //! A store that was put back from an older state: what it does not know may have happened.
 
-use cola_ia_core::effect::{EffectState, Policy, Reason, ReportAnswer};
-use cola_ia_core::job::JobState;
+use cola_ia_core::effect::{Decision, EffectState, Evidence, Policy, Reason, ReportAnswer};
+use cola_ia_core::job::{Ending, JobState};
+use cola_ia_core::store::export::{Contradiction, ImportBatch, Kind, Outcome};
 use cola_ia_core::store::{EffectFilter, RestoredMark};
 
-use super::check::{cases, ensure_eq};
+use super::check::{cases, ensure, ensure_eq};
 use super::desk::{Desk, FAILED, at, claim_one, hold, key, lookup, made, micros, retry};
 use crate::events::event;
-use crate::harness::{Backend, Failure};
+use crate::harness::{Backend, Failure, Scratch};
 
 cases![
     a_restored_store_sends_nothing_unasked,
@@ -17,6 +18,8 @@ cases![
     a_restored_store_hears_of_what_it_lost,
     taking_the_mark_away_ends_the_doubt,
     a_second_restore_makes_what_was_settled_unknown_again,
+    what_was_done_elsewhere_is_told_where_its_effect_went_on,
+    of_two_imports_the_later_mark_counts,
 ];
 
 /// Marks the store as restored at this second, which is now, and claims the job again.
@@ -138,5 +141,71 @@ fn a_second_restore_makes_what_was_settled_unknown_again(backend: &dyn Backend) 
     restore(&mut desk, 500)?;
     ensure_eq!(desk.state()?, EffectState::Unknown, "after a second restore");
     ensure_eq!(desk.begin(2)?, "wait 590", "a begin");
+    Ok(())
+}
+
+/// A copy of the desk's store, as an export brings it.
+fn copied(backend: &dyn Backend, desk: &Desk) -> Result<Scratch, Failure> {
+    let copy = Scratch::new(backend)?;
+    let ImportBatch { namespace, records, .. } = desk.scratch.export_all(100)?;
+    copy.import(namespace, &records)?;
+    Ok(copy)
+}
+
+/// A copy of a store goes on by itself: a person says that nothing has happened. Then the export of the first one says it has, or
+/// that it is being tried again.
+fn what_was_done_elsewhere_is_told_where_its_effect_went_on(backend: &dyn Backend) -> Result<(), Failure> {
+    for (fact, is_done, untold) in [("it is done", true, Kind::EffectRecord), ("it is tried", false, Kind::EffectTry)] {
+        let mut desk = Desk::new(backend, hold())?;
+        desk.expected = Some(micros(9));
+        desk.begin(1)?;
+        let scratch = copied(backend, &desk)?;
+        desk.at(1);
+        if is_done {
+            desk.done(1, Evidence { cost: Some(micros(5)), ..made("r1") })?;
+            desk.end(Ending::Done)?;
+        } else {
+            desk.not_sent(1)?;
+            desk.begin(2)?;
+        }
+        scratch.clock().set(at(600));
+        scratch.restored(RestoredMark::Cleared)?;
+        let copy = Desk { leased: claim_one(&scratch)?, scratch, policy: hold(), expected: None, request: None };
+        copy.begin(3)?;
+        copy.settle(1, Decision::Absent)?;
+        let before = copy.scratch.export_all(100)?;
+        let ImportBatch { namespace, records, .. } = desk.scratch.export_all(100)?;
+        // Sums say nothing of where something is left out: see `Store::import`.
+        let records: Vec<_> =
+            records.into_iter().filter(|record| !matches!(record.kind(), Kind::Money | Kind::Counter)).collect();
+        let outcomes = copy.scratch.import(namespace, &records)?;
+        let told: Vec<_> = records.iter().zip(&outcomes).filter(|(record, _)| record.kind() == untold).collect();
+        ensure!(told.iter().all(|(_, told)| **told != Outcome::Entered), "{fact}: {told:?}");
+        ensure_eq!(
+            told.last().map(|(_, told)| **told),
+            Some(Outcome::Contradicts(Contradiction::Older)),
+            "what is not known here ({fact})"
+        );
+        ensure_eq!(copy.scratch.export_all(100)?, before, "all that is here ({fact})");
+    }
+    Ok(())
+}
+
+fn of_two_imports_the_later_mark_counts(backend: &dyn Backend) -> Result<(), Failure> {
+    let desk = Desk::new(backend, hold())?;
+    let copy = copied(backend, &desk)?;
+    ensure_eq!(copy.restored_at()?, Some(at(0)), "the mark of the first import");
+    desk.scratch.accept(vec![event("b", "x")])?;
+    let ImportBatch { namespace, records, .. } = desk.scratch.export_all(100)?;
+    copy.clock().set(at(600));
+    copy.import(namespace, &records)?;
+    ensure_eq!(copy.restored_at()?, Some(at(600)), "the mark after an event more has entered");
+    copy.clock().set(at(300));
+    desk.scratch.accept(vec![event("c", "x")])?;
+    copy.import(namespace, &desk.scratch.export_all(100)?.records)?;
+    ensure_eq!(copy.restored_at()?, Some(at(600)), "the mark where the clock was put back");
+    copy.clock().set(at(900));
+    copy.import(namespace, &records)?;
+    ensure_eq!(copy.restored_at()?, Some(at(600)), "the mark after an import of which nothing enters");
     Ok(())
 }

@@ -527,7 +527,7 @@ pub(super) fn import(
         };
         if (record.kind(), outcome) == (Kind::Event, Outcome::Entered) {
             // What was done elsewhere after the export is not known here.
-            memory.restored_at.get_or_insert(now);
+            memory.restored_at = memory.restored_at.max(Some(now));
         }
         match (record.kind(), outcome) {
             (Kind::Event, Outcome::Contradicts(_)) => {
@@ -535,6 +535,9 @@ pub(super) fn import(
             }
             (Kind::Effect, Outcome::Contradicts(_)) => {
                 contradicted.insert((Kind::Effect, record.number("effect")));
+            }
+            (Kind::Effect, Outcome::Kept) => {
+                event.went_on.insert(record.number("effect"));
             }
             (Kind::Event, Outcome::Entered) => (event.entered, event.pruned_alike) = (true, true),
             (Kind::Pruned, Outcome::Entered | Outcome::Same) => event.pruned_alike = true,
@@ -558,6 +561,8 @@ struct Of {
     erased_here: bool,
     /// As much was pruned there as here.
     pruned_alike: bool,
+    /// Its effects that were here already and have gone on since.
+    went_on: BTreeSet<Option<i64>>,
 }
 
 impl Of {
@@ -575,6 +580,9 @@ impl Of {
         match record.kind() {
             _ if self.erased_here => Some(Outcome::Kept),
             Kind::Decision => Some(Outcome::Contradicts(Contradiction::Older)),
+            Kind::EffectTry | Kind::EffectRecord if self.went_on.contains(&record.number("effect")) => {
+                Some(Outcome::Contradicts(Contradiction::Older))
+            }
             Kind::Pruned => Some(Outcome::Kept),
             Kind::Delivery if record.text("verdict") == Some("duplicate") && !self.pruned_alike => {
                 pruned.is_some_and(was_pruned).then_some(Outcome::Kept)

@@ -266,7 +266,10 @@ impl Memory {
         });
         let event = self.by_number(number).expect("it was there");
         let answer = match answer {
-            (Ok(EndAnswer::Before), _) => Ok(to.expect("it has ended")),
+            (Ok(EndAnswer::Before), _) => {
+                self.hear_late_cost(number, place, &end.report, at);
+                Ok(to.expect("it has ended"))
+            }
             (Ok(EndAnswer::Now(outcome)), _) => {
                 event.end_attempt(lease, outcome, &end.report, at);
                 if let Some(resource) = &end.report.resource_id {
@@ -290,21 +293,39 @@ impl Memory {
                     Ending::Later { .. } | Ending::Released => "release",
                 });
                 let (run, attempt) = (event.attempts[place].run, event.attempts[place].number);
-                let known = &mut event.attempts[place].report;
-                let is_told = known.cost_micros.is_none() && end.report.cost_micros.is_some();
-                if is_told {
-                    let Report { cost_micros, tokens_in, tokens_out, model, .. } = kept(&end.report);
-                    *known = Report { cost_micros, tokens_in, tokens_out, model, ..known.clone() };
-                }
                 let lost = event.lost(run, attempt);
-                if is_told {
-                    self.money.add_attempt(&source, &end.report, at);
-                }
+                self.hear_late_cost(number, place, &end.report, at);
                 Err(EndRefused::LeaseLost(lost))
             }
         };
         self.write_down(number);
         answer
+    }
+
+    /// What an attempt cost, told after its end: each part counts that was not told before, in the day of the end.
+    fn hear_late_cost(&mut self, number: EventNumber, place: usize, told: &Report, at: Timestamp) {
+        let event = self.by_number(number).expect("it was there");
+        let Attempt { report: known, ended_at, .. } = &mut event.attempts[place];
+        let had_any = known.cost_micros.or(known.tokens_in).or(known.tokens_out).is_some();
+        let mut late = Report::default();
+        for (known, told, late) in [
+            (&mut known.cost_micros, told.cost_micros, &mut late.cost_micros),
+            (&mut known.tokens_in, told.tokens_in, &mut late.tokens_in),
+            (&mut known.tokens_out, told.tokens_out, &mut late.tokens_out),
+        ] {
+            if known.is_none() {
+                (*known, *late) = (told, told);
+            }
+        }
+        if late == Report::default() {
+            return;
+        }
+        if !had_any && known.model.is_none() {
+            known.model = kept(told).model;
+        }
+        late.model.clone_from(&known.model);
+        let (day, source) = (ended_at.unwrap_or(at), event.job.source.clone());
+        self.money.add_attempt(&source, &late, day);
     }
 
     pub(super) fn recover(&mut self, policy: &RetryPolicy, limit: u32, dry_run: bool, at: Timestamp) -> Recovered {

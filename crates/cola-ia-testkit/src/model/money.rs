@@ -1,6 +1,6 @@
 //! Money in the model: sums by day, source and model, in a plain map.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use cola_ia_core::clock::Timestamp;
 use cola_ia_core::effect::{Budget, Micros, Recorded, UtcDay};
@@ -182,6 +182,7 @@ pub(super) fn costs(memory: &Memory, request: &CostsRequest) -> Costs {
     let of_source = |source: &Source| request.sources.is_empty() || request.sources.contains(source);
     let mut lines: BTreeMap<String, CostSums> = BTreeMap::new();
     let mut total = CostSums::default();
+    let mut paid: BTreeSet<&Source> = BTreeSet::new();
     for ((day, source, model), sums) in &memory.money.sums {
         if in_range(*day) && of_source(source) {
             let name = match request.by {
@@ -191,6 +192,9 @@ pub(super) fn costs(memory: &Memory, request: &CostsRequest) -> Costs {
             };
             add(lines.entry(name).or_default(), sums);
             add(&mut total, sums);
+            if sums.spent > 0 {
+                paid.insert(source);
+            }
         }
     }
     for received in &memory.received {
@@ -208,8 +212,11 @@ pub(super) fn costs(memory: &Memory, request: &CostsRequest) -> Costs {
             Verdict::Duplicate => sums.repeated += received.n,
             Verdict::Conflict | Verdict::Invalid => {}
         };
-        count(&mut total);
-        if request.by != CostsBy::Model
+        // What a source repeats on which nothing was spent would not have been paid.
+        if paid.contains(source) {
+            count(&mut total);
+        }
+        if (request.by == CostsBy::Source || request.by == CostsBy::Day && paid.contains(source))
             && let Some(line) = lines.get_mut(&name)
         {
             count(line);

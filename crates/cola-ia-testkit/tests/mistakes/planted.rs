@@ -1184,12 +1184,17 @@ impl Store for Wrong {
             }
             _ => {}
         }
+        let marked = self.model.restored_at().await?;
         let mut imported = match self.model.import(op, Arc::new(changed)).await {
             Err(error) if self.mistake == Mistake::ImportsWhatItCan && error.code == "import_out_of_order" => {
                 Imported { outcomes: Vec::new() }
             }
             answer => answer?,
         };
+        if let (Mistake::FirstMarkStands, Some(first)) = (self.mistake, marked) {
+            self.model.restored(self.other_op(), RestoredMark::Cleared).await?;
+            self.model.restored(self.other_op(), RestoredMark::At(first)).await?;
+        }
         if matches!(self.mistake, Mistake::ImportsNoDecisions | Mistake::ImportsNoDeliveries) {
             imported.outcomes.resize(batch.records.len(), Outcome::Entered);
         }

@@ -179,6 +179,7 @@ pub(crate) const TABLE: &[Row] = &[
             "importing_again_changes_nothing",
             "an_export_grows_and_only_what_is_new_enters",
             "what_went_on_here_stays",
+            "what_was_done_elsewhere_is_told_where_its_effect_went_on",
             "what_contradicts_is_told_and_nothing_is_overwritten",
             "what_belongs_to_a_contradiction_stays_out",
             "what_was_erased_here_is_not_brought_back",
@@ -305,6 +306,9 @@ pub(crate) const TABLE: &[Row] = &[
         Mistake::ForgetsWhatWorkersTell,
         &[
             "every_attempt_is_on_record_with_what_its_worker_told",
+            "the_cost_of_an_attempt_that_was_held_is_counted",
+            "what_is_told_after_the_end_is_counted_once",
+            "what_is_told_late_belongs_to_the_day_of_the_end",
             "what_a_worker_tells_is_cut_to_its_bounds",
             "attempts_that_went_wrong_are_listed",
         ],
@@ -354,7 +358,11 @@ pub(crate) const TABLE: &[Row] = &[
     found(Mistake::ShowsOnlyWhatItKnows, &["a_restored_store_shows_what_it_does_not_know_as_begun"]),
     found(
         Mistake::FirstMarkStands,
-        &["a_second_restore_makes_what_was_settled_unknown_again", "of_two_marks_the_later_one_stands"],
+        &[
+            "a_second_restore_makes_what_was_settled_unknown_again",
+            "of_two_imports_the_later_mark_counts",
+            "of_two_marks_the_later_one_stands",
+        ],
     ),
     by_cases_only(Mistake::BudgetsIgnoreOps, &["a_budget_is_set_replaced_and_taken_away"]),
     found(Mistake::SetsBudgetsOnly, &["a_budget_is_set_replaced_and_taken_away", "without_room_nothing_is_begun"]),

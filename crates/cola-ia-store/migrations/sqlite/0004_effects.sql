@@ -105,3 +105,10 @@ CREATE TABLE money (
     replayed     INTEGER NOT NULL DEFAULT 0, -- what the results that were used again had cost
     PRIMARY KEY (day, source, model)
 ) STRICT, WITHOUT ROWID;
+-- What attempts cost before.
+INSERT INTO money (day, source, model, costs, spent, tokens_in, tokens_out)
+SELECT a.ended_at / 86400000000, j.source, coalesce(a.model, ''), count(*), sum(a.cost_micros),
+       sum(max(coalesce(a.tokens_in, 0), 0)), sum(max(coalesce(a.tokens_out, 0), 0))
+FROM attempts a JOIN jobs j ON j.event = a.event
+WHERE a.ended_at IS NOT NULL AND a.cost_micros >= 0 AND a.cost_micros <= 1000000000000000
+GROUP BY 1, 2, 3;

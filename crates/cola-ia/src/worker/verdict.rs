@@ -78,7 +78,10 @@ pub(super) fn judge(facts: Facts<'_>) -> (Ending, Report) {
         stderr: exit.stderr,
     };
     if effects.held {
-        // The store knows; said again it answers what became of the job.
+        // The store knows; said again it answers what became of the job. What it cost is told nowhere else.
+        if let Some(said) = said {
+            merge(&mut report, said.report);
+        }
         return (Ending::Released, report);
     }
     if let Some(said) = said {
@@ -279,6 +282,11 @@ mod tests {
         for code in [0, 1, 9, 65, 75] {
             assert_eq!(of(code, &held, LeftResult::default()).0, Ending::Released, "{code}");
         }
+        let told = Report { cost_micros: Some(5), tokens_in: Some(7), ..Report::default() };
+        let said = Said { ending: Ending::Done, report: told, currency: None };
+        let left = LeftResult::default();
+        let (ending, report) = judged_with(exit(Cause::Itself, Some(0), None), Some(said), held, left);
+        assert_eq!((ending, report.cost_micros, report.tokens_in), (Ending::Released, Some(5), Some(7)));
     }
 
     #[test]

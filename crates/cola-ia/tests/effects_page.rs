@@ -96,8 +96,11 @@ impl Payment {
 fn payments() -> Vec<Payment> {
     let payment = |(file, _, program): (&str, &str, &'static str)| {
         let place = Place::new().file("pagos.jsonl", r#"{"id":"pago-1","texto":"19.99 EUR"}"#);
-        let probe =
-            if program == "node" { "process.exit(parseInt(process.versions.node) < 18)" } else { "import json" };
+        let probe = if program == "node" {
+            "process.exit(parseInt(process.versions.node) < 18 ? 1 : 0)"
+        } else {
+            "import json"
+        };
         let flag = if program == "node" { "-e" } else { "-c" };
         let mut tool = place.tool(program);
         if !has_tool(program, tool.env("PATH", std::env::var("PATH").unwrap_or_default()).args([flag, probe])) {

@@ -13,7 +13,8 @@ use common::{Place, code};
 use nix::sys::resource::{UsageWho, getrusage};
 
 /// The bound, in KiB.
-const BOUND: u64 = 128 << 10;
+/// `cargo xtask bench` holds the release binary to 128; a debug build, and one of a busy machine, needs some tenths more.
+const BOUND: u64 = if cfg!(debug_assertions) { 160 << 10 } else { 128 << 10 };
 
 /// One at a time: they are heavy, and the time of each is bounded.
 static ONE: Mutex<()> = Mutex::new(());

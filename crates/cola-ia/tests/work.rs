@@ -463,8 +463,10 @@ fn a_long_command_does_not_keep_what_was_claimed_ahead_of_it() {
     let script = "test $COLA_IA_ID != long || until test -e go; do sleep 0.02; done";
     let mut first = Worker::start(&place, "first", &["-j", "1"], script);
     until("the long one", || (states(&place)["long"] == "running").then_some(()));
-    // In order: none was taken out of it by having been claimed early.
-    assert!(states(&place).iter().all(|(id, state)| !id.starts_with("short") || state == "done"));
+    // It may have been claimed ahead; the short ones before it end.
+    until("the short ones", || {
+        states(&place).iter().all(|(id, state)| !id.starts_with("short") || state == "done").then_some(())
+    });
     let drained = work(&place, &[], script);
     check_exit(&drained, 0);
     until("the rest", || {

@@ -95,9 +95,12 @@ pub(super) fn add(
     let MoneySums { costs, spent, reserved, tokens_in, tokens_out, replays, replayed } = after;
     connection
         .prepare_cached(
-            "INSERT OR REPLACE INTO money
-                 (day, source, model, costs, spent, reserved, tokens_in, tokens_out, replays, replayed)
-             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)",
+            // Added up here: SQLite would make a floating number of a sum that does not fit.
+            "INSERT INTO money (day, source, model, costs, spent, reserved, tokens_in, tokens_out, replays, replayed)
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)
+             ON CONFLICT (day, source, model) DO UPDATE SET costs = excluded.costs, spent = excluded.spent,
+                 reserved = excluded.reserved, tokens_in = excluded.tokens_in, tokens_out = excluded.tokens_out,
+                 replays = excluded.replays, replayed = excluded.replayed",
         )?
         .execute(params![day.0, source, model, costs, spent, reserved, tokens_in, tokens_out, replays, replayed])?;
     Ok(())

@@ -177,6 +177,9 @@ pub struct Delivery {
     pub time: Option<Timestamp>,
     /// Where it was read.
     pub origin: Origin,
+    /// SHA-256 of the signed bytes that it came in, where its id stands outside of them: the same bytes under another id are a
+    /// delivery of the same event again. `None`: its id alone tells.
+    pub body: Option<Fingerprint>,
 }
 
 impl Delivery {

@@ -1,6 +1,6 @@
 //! What comes to the gate: deliveries, and refusals of what could not become one.
 
-use crate::event::{Delivery, Origin};
+use crate::event::{Delivery, Origin, Source};
 use crate::limits::REFUSAL_DETAIL_MAX_BYTES;
 
 /// One thing that an input handed over.
@@ -35,12 +35,21 @@ pub struct Refusal {
     pub detail: String,
     /// How many this stands for: 1, or more where an input had so many that they are only counted.
     pub count: u64,
+    /// Who sent it, where the place that it came to says so.
+    pub source: Option<Source>,
 }
 
 impl Refusal {
     /// One refusal of one line.
     pub fn new(code: RefusalCode, origin: Origin) -> Self {
-        Self { code, origin, column: None, detail: String::new(), count: 1 }
+        Self { code, origin, column: None, detail: String::new(), count: 1, source: None }
+    }
+
+    /// From this source.
+    #[must_use]
+    pub fn of(mut self, source: Source) -> Self {
+        self.source = Some(source);
+        self
     }
 
     /// With the byte of the line, from 1.
@@ -145,6 +154,30 @@ refusal_codes! {
     SourceMismatch = "source_mismatch",
     /// One field stands in both its spellings.
     FieldTwice = "field_twice",
+    /// The request bears no signature or token, or one that cannot be read.
+    SignatureMissing = "signature_missing",
+    /// The signature or token is not one that the source's secrets make.
+    SignatureInvalid = "signature_invalid",
+    /// The signed time is missing or is none.
+    TimestampInvalid = "timestamp_invalid",
+    /// The signed time is too far from the server's clock, before or after.
+    TimestampOutside = "timestamp_outside",
+    /// The body is larger than the source's bound.
+    BodyTooLarge = "body_too_large",
+    /// The body came too slowly.
+    BodyTooSlow = "body_too_slow",
+    /// The body is of a type or an encoding that the source does not take.
+    MediaTypeUnsupported = "media_type_unsupported",
+    /// The body is not what its type says.
+    BodyMalformed = "body_malformed",
+    /// One body has more events than a batch takes.
+    TooManyEvents = "too_many_events",
+    /// The form was sent from a page that is not one of the source's.
+    OriginNotAllowed = "origin_not_allowed",
+    /// The field that people do not see is filled in.
+    Honeypot = "honeypot",
+    /// More came than the source or the token may send.
+    RateLimited = "rate_limited",
 }
 
 impl RefusalCode {

@@ -30,6 +30,7 @@ mod lists;
 mod prune;
 mod restored;
 mod stats;
+mod tokens;
 
 pub use decisions::{
     Decision, DecisionKind, DecisionView, NOTE_MAX_BYTES, RESOLVE_MAX, ResolveRequest, Resolved, RevisionView,
@@ -52,6 +53,7 @@ pub use lists::{
 pub use prune::{OPS_KEPT, PruneCursor, PruneRequest, Pruned, PrunedDeliveries};
 pub use restored::{Restored, RestoredMark};
 pub use stats::{STATS_SOURCES_MAX, Stats, StatsGroup};
+pub use tokens::{TOKEN_NAME_MAX_BYTES, TokenHash, TokenRequest, TokenScope, TokenView};
 
 /// The caller's name for one mutating call: 16 bytes, of which the first six are the time in milliseconds, so that a store
 /// appends them in order, and the rest is random.
@@ -91,6 +93,9 @@ pub struct Receipt {
     pub conflict: Option<u32>,
     /// A conflict that a person had decided to leave one when this came: no alarm. Only for [`Verdict::Conflict`].
     pub decided: bool,
+    /// A duplicate by its signed bytes ([`Delivery::body`](crate::event::Delivery::body)): they came before under another id, that
+    /// of `event`. Only for [`Verdict::Duplicate`].
+    pub replayed: bool,
 }
 
 /// What [`Store::accept`] would answer, as far as the store's present events decide it.
@@ -253,7 +258,8 @@ pub trait Store: Send + Sync {
     /// Lets each event of the batch in once.
     ///
     /// The batch is one transaction: all of it is recorded, or nothing. Members are judged in their order: where an identity
-    /// stands twice in a batch, the first is the event. A new event and its job are born together. Every member is recorded,
+    /// stands twice in a batch, the first is the event. An identity that is not known, in signed bytes of its source that are
+    /// ([`Delivery::body`](crate::event::Delivery::body)), is a duplicate of the event that they brought. A new event and its job are born together. Every member is recorded,
     /// duplicates and refusals too. The batch may be empty and must not be longer than
     /// [`BATCH_MAX_EVENTS`](crate::limits::BATCH_MAX_EVENTS).
     ///
@@ -607,6 +613,31 @@ pub trait Store: Send + Sync {
     /// # Errors
     /// `Unavailable`, `Corrupt`.
     async fn currency(&self) -> Result<Option<String>, StoreError>;
+
+    /// Keeps a token by its hash. A name that was given once is never given again, revoked or not.
+    ///
+    /// # Errors
+    /// `Unavailable`, `Corrupt`; `Conflict` (`op_reused`; `token_name_taken`); `Invalid` (`token_malformed`: no scope, a source
+    /// list without [`TokenScope::Ingest`], a name that is blank, too long or has control characters).
+    async fn token_create(&self, op: OpId, request: TokenRequest) -> Result<TokenView, StoreError>;
+
+    /// Revokes a token, for good: whoever bears it is nobody from then on. `false`: there is no such token, or it was revoked.
+    ///
+    /// # Errors
+    /// `Unavailable`, `Corrupt`; `Conflict` (`op_reused`).
+    async fn token_revoke(&self, op: OpId, name: String) -> Result<bool, StoreError>;
+
+    /// The token with this hash, whatever has become of it: the caller looks at its end and its revocation.
+    ///
+    /// # Errors
+    /// `Unavailable`, `Corrupt`.
+    async fn token_find(&self, hash: TokenHash) -> Result<Option<TokenView>, StoreError>;
+
+    /// All tokens, revoked ones too, sorted by name.
+    ///
+    /// # Errors
+    /// `Unavailable`, `Corrupt`.
+    async fn tokens(&self) -> Result<Vec<TokenView>, StoreError>;
 }
 
 /// What a caller can do about an error.

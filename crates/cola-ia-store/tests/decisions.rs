@@ -39,6 +39,7 @@ impl Setting {
                 event_type: None,
                 time: None,
                 origin: Origin { input: "-".into(), line: 1 },
+                body: None,
             })
         };
         block_on(store.accept(op(), Arc::new(["x", "c1", "c2", "c3"].map(member).to_vec()))).unwrap();

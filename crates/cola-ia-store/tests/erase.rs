@@ -36,6 +36,7 @@ fn delivery(id: &str, text: &str) -> Intake {
         event_type: EventType::new(format!("type {text:.30}")).ok(),
         time: Some(Timestamp::from_micros(1)),
         origin: Origin { input: format!("{text:.30}.jsonl").into(), line: 1 },
+        body: None,
     })
 }
 

@@ -82,6 +82,7 @@ fn add(store: &dyn Store, id: &str, text: &str) -> Verdict {
         event_type: None,
         time: None,
         origin: Origin { input: "-".into(), line: 1 },
+        body: None,
     };
     let op = OpId::new(&SystemClock, &SystemEntropy);
     block_on(store.accept(op, Arc::new(vec![Intake::Delivery(delivery)]))).unwrap().receipts[0].verdict

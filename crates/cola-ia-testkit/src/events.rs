@@ -38,6 +38,7 @@ pub fn delivery(source_name: &str, id: &str, text: &str) -> Delivery {
         event_type: None,
         time: None,
         origin: line(1),
+        body: None,
     }
 }
 

@@ -29,7 +29,7 @@ use cola_ia_core::store::{
     HISTORY_MAX, ImportBatch, Imported, JobPage, JobSummary, LEASES_MAX, LeaseLost, ListRequest, Looked, OpId, Order,
     OrderRefused, Page, PageRequest, Preview, PruneRequest, Pruned, PrunedDeliveries, Receipt, Recovered,
     ResolveRequest, Resolved, Restored, RestoredMark, RevisionView, SourceView, Stats, Store, StoreError, Texts,
-    erased_id,
+    TokenHash, TokenRequest, TokenView, erased_id,
 };
 use cola_ia_core::verdict::Verdict;
 
@@ -227,7 +227,14 @@ impl Memory {
         match member {
             Intake::Refusal(refusal) => {
                 self.refusals.push(RecordedRefusal::of(number, received_at, refusal));
-                Receipt { number, verdict: Verdict::Invalid, event: None, conflict: None, decided: false }
+                Receipt {
+                    number,
+                    verdict: Verdict::Invalid,
+                    event: None,
+                    conflict: None,
+                    decided: false,
+                    replayed: false,
+                }
             }
             Intake::Delivery(delivery) => {
                 let known = self.identity_of(&delivery.source, delivery.id.as_str());
@@ -242,6 +249,7 @@ impl Memory {
                         event: Some(event.job.event),
                         conflict: None,
                         decided: false,
+                        replayed: false,
                     };
                     self.events.insert(identity, event);
                     receipt
@@ -334,10 +342,10 @@ impl Event {
     fn deliver_again(&mut self, delivery: &Delivery, number: DeliveryNumber, received_at: Timestamp) -> Receipt {
         let event = Some(self.job.event);
         let receipt = if self.has(delivery.content.fingerprint()) {
-            Receipt { number, verdict: Verdict::Duplicate, event, conflict: None, decided: false }
+            Receipt { number, verdict: Verdict::Duplicate, event, conflict: None, decided: false, replayed: false }
         } else {
             let (conflict, decided) = self.count_conflict(delivery, received_at);
-            Receipt { number, verdict: Verdict::Conflict, event, conflict: Some(conflict), decided }
+            Receipt { number, verdict: Verdict::Conflict, event, conflict: Some(conflict), decided, replayed: false }
         };
         let is_told = receipt.verdict == Verdict::Conflict && self.job.erased_at.is_none();
         self.later.push(DeliveryView {
@@ -682,6 +690,22 @@ impl Store for ModelStore {
 
     async fn currency(&self) -> Result<Option<String>, StoreError> {
         Ok(self.memory.lock().money.currency())
+    }
+
+    async fn token_create(&self, _op: OpId, _request: TokenRequest) -> Result<TokenView, StoreError> {
+        todo!()
+    }
+
+    async fn token_revoke(&self, _op: OpId, _name: String) -> Result<bool, StoreError> {
+        todo!()
+    }
+
+    async fn token_find(&self, _hash: TokenHash) -> Result<Option<TokenView>, StoreError> {
+        todo!()
+    }
+
+    async fn tokens(&self) -> Result<Vec<TokenView>, StoreError> {
+        todo!()
     }
 }
 

@@ -4,6 +4,7 @@ pub mod add;
 pub mod cli;
 pub mod config;
 pub mod effect;
+pub mod http;
 pub mod import;
 pub mod intake;
 pub mod lang;

@@ -143,6 +143,7 @@ fn repeated(
             event: Some(EventNumber(number)),
             conflict: None,
             decided: false,
+            replayed: false,
         })
         .collect();
     let mut others = connection.prepare_cached(
@@ -433,6 +434,7 @@ impl<'a> Gate<'a> {
                 event: Some(EventNumber(number)),
                 conflict: None,
                 decided: false,
+                replayed: false,
             };
             let delivery = match (intake, *fate) {
                 (Intake::Refusal(refusal), _) => {

@@ -15,6 +15,7 @@ pub(super) const MIGRATIONS: &[Migration] = &[
     Migration { version: 2, name: "keeping", sql: include_str!("../../migrations/sqlite/0002_keeping.sql") },
     Migration { version: 3, name: "leases", sql: include_str!("../../migrations/sqlite/0003_leases.sql") },
     Migration { version: 4, name: "effects", sql: include_str!("../../migrations/sqlite/0004_effects.sql") },
+    Migration { version: 5, name: "server", sql: include_str!("../../migrations/sqlite/0005_server.sql") },
 ];
 
 /// What was done to a store of an older program.

@@ -83,6 +83,7 @@ use cola_ia_core::store::{
     Erased, ErrorKind, EventHistory, ExportCursor, ExportPage, Failure, FollowFrom, Followed, ImportBatch, Imported,
     JobPage, LeaseLost, ListRequest, Looked, OpId, Order, OrderRefused, Page, PageRequest, Preview, PruneRequest,
     Pruned, Recovered, ResolveRequest, Resolved, Restored, RestoredMark, SourceView, Stats, Store, StoreError, Texts,
+    TokenHash, TokenRequest, TokenView,
 };
 use rusqlite::Connection;
 
@@ -628,5 +629,21 @@ impl Store for SqliteStore {
 
     async fn currency(&self) -> Result<Option<String>, StoreError> {
         self.reader.call(|sight| currency::currency(sight.connection)).await
+    }
+
+    async fn token_create(&self, _op: OpId, _request: TokenRequest) -> Result<TokenView, StoreError> {
+        todo!()
+    }
+
+    async fn token_revoke(&self, _op: OpId, _name: String) -> Result<bool, StoreError> {
+        todo!()
+    }
+
+    async fn token_find(&self, _hash: TokenHash) -> Result<Option<TokenView>, StoreError> {
+        todo!()
+    }
+
+    async fn tokens(&self) -> Result<Vec<TokenView>, StoreError> {
+        todo!()
     }
 }

@@ -231,6 +231,7 @@ impl Conflict {
             event_type: self.event_type.clone().and_then(|name| EventType::new(name).ok()),
             time: self.time.map(Timestamp::from_micros),
             origin: Origin { input: Arc::from("resolve"), line: self.event as u64 },
+            body: None,
         };
         let prepared = Prepared::new(Arc::new(vec![Intake::Delivery(delivery)]), scope.slots)?;
         let receipts = accept::enter(scope, &prepared)?;

@@ -325,7 +325,8 @@ fn read(row: &Row<'_>, report: &mut TakenOver) -> rusqlite::Result<Option<(Deliv
         _ => report.held += 1,
     }
     let origin = Origin { input: Arc::from("trabajos"), line: rowid.try_into().unwrap_or(0) };
-    let delivery = Delivery { source: Source::default(), id, content, event_type: None, time: None, origin };
+    let delivery =
+        Delivery { source: Source::default(), id, content, event_type: None, time: None, origin, body: None };
     Ok(Some((delivery, fate)))
 }
 

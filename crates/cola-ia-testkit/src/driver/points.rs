@@ -20,6 +20,7 @@ use cola_ia_core::store::{
     Erased, ErrorKind, EventHistory, ExportCursor, ExportPage, Failure, FollowFrom, Followed, ImportBatch, Imported,
     JobPage, LeaseLost, ListRequest, Looked, OpId, Order, OrderRefused, Page, PageRequest, Preview, PruneRequest,
     Pruned, Recovered, ResolveRequest, Resolved, Restored, RestoredMark, SourceView, Stats, Store, StoreError, Texts,
+    TokenHash, TokenRequest, TokenView,
 };
 
 use super::{Interruption, Plan};
@@ -220,4 +221,8 @@ verbs! {
     fn budgets() -> Vec<BudgetView>;
     fn set_currency(currency: String) -> ();
     fn currency() -> Option<String>;
+    fn token_create(op: OpId, request: TokenRequest) -> TokenView;
+    fn token_revoke(op: OpId, name: String) -> bool;
+    fn token_find(hash: TokenHash) -> Option<TokenView>;
+    fn tokens() -> Vec<TokenView>;
 }

@@ -952,6 +952,7 @@ impl Book {
             event_type: event_type(record),
             time: record.number("time").map(Timestamp::from_micros),
             origin: Origin { input: Arc::from("export"), line: 0 },
+            body: None,
         };
         let view = ConflictView {
             number: own.unwrap_or_default() as u32,

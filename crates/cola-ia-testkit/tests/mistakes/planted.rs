@@ -22,7 +22,7 @@ use cola_ia_core::store::{
     EndRefused, Ended, EraseRequest, Erased, ErrorKind, EventHistory, ExportCursor, ExportPage, FollowFrom, Followed,
     ImportBatch, Imported, JobPage, LEASES_MAX, LeaseLost, Leased, ListRequest, Looked, OpId, Order, OrderRefused,
     Page, PageRequest, Preview, PruneRequest, Pruned, Recovered, Report, ResolveRequest, Resolved, Restored,
-    RestoredMark, SourceView, Stats, StatsGroup, Store, StoreError, Texts,
+    RestoredMark, SourceView, Stats, StatsGroup, Store, StoreError, Texts, TokenHash, TokenRequest, TokenView,
 };
 use cola_ia_core::verdict::Verdict;
 use cola_ia_testkit::clock::{ManualClock, SeededEntropy};
@@ -1094,6 +1094,22 @@ impl Store for Wrong {
 
     async fn currency(&self) -> Result<Option<String>, StoreError> {
         self.model.currency().await
+    }
+
+    async fn token_create(&self, op: OpId, request: TokenRequest) -> Result<TokenView, StoreError> {
+        self.model.token_create(op, request).await
+    }
+
+    async fn token_revoke(&self, op: OpId, name: String) -> Result<bool, StoreError> {
+        self.model.token_revoke(op, name).await
+    }
+
+    async fn token_find(&self, hash: TokenHash) -> Result<Option<TokenView>, StoreError> {
+        self.model.token_find(hash).await
+    }
+
+    async fn tokens(&self) -> Result<Vec<TokenView>, StoreError> {
+        self.model.tokens().await
     }
 
     async fn restored(&self, op: OpId, mark: RestoredMark) -> Result<Restored, StoreError> {

@@ -73,7 +73,7 @@ impl<'s, S: Sink> Outlet<'s, S> {
         let ParsedLine { source, id, content, event_type, time } = line;
         let origin = self.origin(number);
         self.delivered += 1;
-        self.pass(Intake::Delivery(Delivery { source, id, content, event_type, time, origin }));
+        self.pass(Intake::Delivery(Delivery { source, id, content, event_type, time, origin, body: None }));
     }
 
     /// Refuses a line on its own. An event is passed over. A last line that may not be complete is left to the next reading.

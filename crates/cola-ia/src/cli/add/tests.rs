@@ -15,12 +15,20 @@ fn delivery(id: &str) -> Delivery {
         event_type: None,
         time: None,
         origin: Origin { input: "eventos.jsonl".into(), line: 1 },
+        body: None,
     }
 }
 
 fn receipt(number: i64, verdict: Verdict) -> Receipt {
     let conflict = (verdict == Verdict::Conflict).then_some(1);
-    Receipt { number: DeliveryNumber(number), verdict, event: Some(EventNumber(1)), conflict, decided: false }
+    Receipt {
+        number: DeliveryNumber(number),
+        verdict,
+        event: Some(EventNumber(1)),
+        conflict,
+        decided: false,
+        replayed: false,
+    }
 }
 
 const BOUNDS: Bounds = Bounds { line: 10, text: 5 };

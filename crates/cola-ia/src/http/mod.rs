@@ -1,0 +1,5 @@
+//! The server: routes over a store. Nothing here knows SQL.
+
+mod app;
+
+pub use app::App;

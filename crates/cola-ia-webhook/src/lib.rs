@@ -1,1 +1,41 @@
-//! placeholder
+//! Signed webhooks, as a pure function of (method, public URL, headers, body, secrets, now).
+//!
+//! A [`Spec`] says how a source sends: a scheme of the [`catalogue`](catalogue()) by its name, with what the source wants otherwise. A
+//! [`Receiver`] is made of it once, with its [`Secret`]s, and then answers each [`Request`] with events, with a reply of its
+//! own (a handshake), or with a refusal that has a stable code.
+//!
+//! The order in which a request is judged:
+//!
+//! 1. the method: `GET` and `HEAD` have no effect (and are where some senders ask for an echo), anything but `POST` is 405;
+//! 2. the size of the body;
+//! 3. handshakes that senders do not sign, where the source is set to take them;
+//! 4. the form of the signed time, and the signature over the raw bytes; nothing of the body is read before, but what a scheme
+//!    signs out of its middle (Mailgun) or in another order (Twilio), bounded and for that alone;
+//! 5. how far the signed time is from `now`, in both directions;
+//! 6. the type of the body and its charset, then its form: JSON, form, multipart or plain text;
+//! 7. handshakes that are signed;
+//! 8. which events there are, and of each the id, the text, the type and the time.
+//!
+//! **A header that stands twice** is refused where it is the signature, the id or the signed time: two readers could take
+//! another of the two.
+//!
+//! This crate must not know storage, sockets, runtimes or the language of people: refusals and steps are codes with facts.
+
+mod outcome;
+mod receiver;
+mod request;
+mod scheme;
+mod secret;
+mod spec;
+mod step;
+
+pub use outcome::{Found, Outcome, Refused, Reply};
+pub use receiver::{Receiver, Sample, SignFault, SignedRequest};
+pub use request::{Header, Request};
+pub use scheme::{
+    Accepts, Algorithm, Encoding, Handshake, KeyForm, Places, ReplyShape, Scheme, SignaturePlace, TimePlace, TimeUnit,
+    catalogue, find,
+};
+pub use secret::{Secret, SecretFault};
+pub use spec::{Fallback, Format, Replays, Spec, SpecFault};
+pub use step::Step;

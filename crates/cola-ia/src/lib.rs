@@ -11,6 +11,7 @@ pub mod lang;
 pub mod money;
 pub mod print;
 pub mod result_file;
+pub mod schedule;
 pub mod store;
 pub mod worker;
 pub mod worker_name;

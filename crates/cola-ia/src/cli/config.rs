@@ -77,6 +77,9 @@ fn json_line(resolved: &Resolved) -> SettingLine<'_, serde_json::Value> {
         V::Duration(_) | V::Age(_) => crate::config::toml_literal(&resolved.value).trim_matches('"').into(),
         V::Bool(value) => (*value).into(),
         V::Count(count) => (*count).into(),
+        V::Listen(address) => address.to_string().into(),
+        V::Url(url) => url.as_str().into(),
+        V::Hosts(hosts) => hosts.clone().into(),
     };
     setting_line(resolved.setting.name.into(), value, &resolved.origin)
 }

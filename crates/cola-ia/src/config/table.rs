@@ -56,10 +56,18 @@ pub enum Kind {
     Age,
     /// `true` or `false`.
     Bool,
+    /// Where a server listens, `ADDRESS:PORT`.
+    Listen,
+    /// An address of the web, `https://HOST[:PORT][/PATH]`, or nothing.
+    Url,
+    /// Names of hosts: a list, or text with commas.
+    Hosts,
+    /// The path of a folder. A relative one in a file is relative to that file's folder.
+    Folder,
 }
 
 /// Every setting, in the order in which people read them.
-pub const SETTINGS: [Setting; 16] = [
+pub const SETTINGS: [Setting; 22] = [
     Setting {
         name: "db",
         env: "COLA_IA_DB",
@@ -203,6 +211,60 @@ pub const SETTINGS: [Setting; 16] = [
         kind: Kind::Age,
         default: "never",
         about: "setting-retention-texts",
+        secret: false,
+    },
+    Setting {
+        name: "listen",
+        env: "COLA_IA_LISTEN",
+        flag: Some("listen"),
+        kind: Kind::Listen,
+        default: "127.0.0.1:8787",
+        about: "setting-listen",
+        secret: false,
+    },
+    Setting {
+        name: "public_url",
+        env: "COLA_IA_PUBLIC_URL",
+        flag: None,
+        kind: Kind::Url,
+        default: "",
+        about: "setting-public-url",
+        secret: false,
+    },
+    Setting {
+        name: "allowed_hosts",
+        env: "COLA_IA_ALLOWED_HOSTS",
+        flag: None,
+        kind: Kind::Hosts,
+        default: "",
+        about: "setting-allowed-hosts",
+        secret: false,
+    },
+    Setting {
+        name: "backup.every",
+        env: "COLA_IA_BACKUP_EVERY",
+        flag: None,
+        kind: Kind::Age,
+        default: "never",
+        about: "setting-backup-every",
+        secret: false,
+    },
+    Setting {
+        name: "backup.keep",
+        env: "COLA_IA_BACKUP_KEEP",
+        flag: None,
+        kind: Kind::Count { min: 1, max: 10_000 },
+        default: "7",
+        about: "setting-backup-keep",
+        secret: false,
+    },
+    Setting {
+        name: "backup.folder",
+        env: "COLA_IA_BACKUP_FOLDER",
+        flag: None,
+        kind: Kind::Folder,
+        default: "backups",
+        about: "setting-backup-folder",
         secret: false,
     },
 ];

@@ -1151,6 +1151,12 @@ fault-price = “{ $value }” is no price: a number from 0 to 1000000000 with a
 fault-type-price = expected a price such as 2.5, found a value of type { $value }
 fault-type-prices = expected a table as [prices."MODEL"], found a value of type { $value }
 fault-type-string = expected text in quotation marks, found a value of type { $value }
+fault-not-listen = “{ $value }” is no place to listen
+fault-not-listen-hint = write the address of this machine and a port: 127.0.0.1:8787, 0.0.0.0:8787, [::1]:8787
+fault-not-url = “{ $value }” is no address for senders
+fault-not-url-hint = write https:// and the host, with the port and the path that stand before /in if there are any, and nothing else: https://cola.example
+fault-not-host = “{ $value }” is not the name of a host
+fault-type-hosts = expected a list of names as ["cola.example"], found a value of type { $value }
 
 config-unreadable = the settings cannot be read from { $file }: { $cause }
 config-unreadable-hint = “cola-ia init” writes a commented one; --config and COLA_IA_CONFIG must name a file that exists
@@ -1198,6 +1204,14 @@ setting-retention-deliveries =
     “cola-ia prune” removes deliveries that only repeated a known event once they are older than this, and keeps their count (s, m, h, d, w; or never). Never before 7 days.
 setting-retention-texts =
     “cola-ia prune” removes texts and history of events that have been done or cancelled for longer than this, and keeps identity, fingerprint and counts (s, m, h, d, w; or never).
+setting-listen =
+    Where “cola-ia serve” listens, ADDRESS:PORT. Anything but 127.0.0.1 can be reached by others: put a proxy that speaks https in front of it.
+setting-public-url = The address by which senders reach the server, such as https://cola.example. Some sign it. “source add” and “source test” use it.
+setting-allowed-hosts =
+    Names under which the server may be asked for, besides those of public_url and of listen: requests with another Host are refused.
+setting-backup-every = “cola-ia serve” makes a backup this often (s, m, h, d, w; or never).
+setting-backup-keep = So many of these backups are kept, the newest. 1 to 10000.
+setting-backup-folder = The folder of these backups. A relative path is relative to the folder of this file.
 
 ## init, man, add, jobs, show
 

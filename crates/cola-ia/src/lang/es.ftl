@@ -1168,6 +1168,12 @@ fault-price = «{ $value }» no es un precio: un número de 0 a 1000000000 con s
 fault-type-price = se esperaba un precio como 2.5 y hay un valor de tipo { $value }
 fault-type-prices = se esperaba una tabla como [prices."MODELO"] y hay un valor de tipo { $value }
 fault-type-string = se esperaba un texto entre comillas y hay un valor de tipo { $value }
+fault-not-listen = «{ $value }» no es un sitio donde escuchar
+fault-not-listen-hint = escribe la dirección de esta máquina y un puerto: 127.0.0.1:8787, 0.0.0.0:8787, [::1]:8787
+fault-not-url = «{ $value }» no es una dirección para emisores
+fault-not-url-hint = escribe https:// y el nombre del servidor, con el puerto y la ruta que van antes de /in si los hay, y nada más: https://cola.example
+fault-not-host = «{ $value }» no es el nombre de un servidor
+fault-type-hosts = se esperaba una lista de nombres como ["cola.example"] y hay un valor de tipo { $value }
 
 config-unreadable = no se pueden leer los ajustes de { $file }: { $cause }
 config-unreadable-hint = «cola-ia init» escribe uno comentado; --config y COLA_IA_CONFIG deben nombrar un archivo que exista
@@ -1215,6 +1221,14 @@ setting-retention-deliveries =
     «cola-ia prune» quita las entregas que solo repitieron un evento conocido cuando son más viejas que esto, y guarda su cuenta (s, m, h, d, w; o never, nunca). Jamás antes de 7 días.
 setting-retention-texts =
     «cola-ia prune» quita los textos y la historia de los eventos que llevan más que esto terminados o cancelados, y guarda identidad, huella y cuentas (s, m, h, d, w; o never, nunca).
+setting-listen =
+    Dónde escucha «cola-ia serve», DIRECCIÓN:PUERTO. A lo que no sea 127.0.0.1 pueden llegar otros: ponle delante un proxy que hable https.
+setting-public-url = La dirección con la que los emisores llegan al servidor, como https://cola.example. Algunos la firman. La usan «source add» y «source test».
+setting-allowed-hosts =
+    Nombres con los que se puede preguntar al servidor, además de los de public_url y listen: se rechaza toda petición con otro Host.
+setting-backup-every = Cada cuánto hace «cola-ia serve» una copia de seguridad (s, m, h, d, w; o never).
+setting-backup-keep = Cuántas de esas copias se guardan, las más nuevas. De 1 a 10000.
+setting-backup-folder = La carpeta de esas copias. Una ruta relativa parte de la carpeta de este archivo.
 
 ## init, man, add, jobs, show
 

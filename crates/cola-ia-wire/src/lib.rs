@@ -24,6 +24,7 @@ mod lists;
 mod money;
 mod retention;
 mod stats;
+pub mod v1;
 mod worked;
 
 pub use add::{Entered, Refused};

@@ -25,6 +25,7 @@ mod money;
 mod problem;
 mod retention;
 mod stats;
+pub mod v1;
 mod worked;
 
 pub use add::{Entered, Refused};

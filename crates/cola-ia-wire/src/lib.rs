@@ -22,8 +22,10 @@ mod keeping;
 mod leases;
 mod lists;
 mod money;
+mod problem;
 mod retention;
 mod stats;
+pub mod v1;
 mod worked;
 
 pub use add::{Entered, Refused};
@@ -41,6 +43,7 @@ pub use keeping::{Backup, Fact, Finding, Mark, Restore};
 pub use leases::{ErrorExample, ErrorGroup, Lease, LeaseAnswer, OrderAnswer, Resumed};
 pub use lists::{Attempt, ConflictLine, DeliveryLine, ErrorLine, FailedAttempt};
 pub use money::{BudgetLine, BudgetRemoved, CostsLine, CurrencyLine};
+pub use problem::Problem;
 pub use retention::{Decision, Entry, Erasure, PrunedDeliveries, Pruning, Resolution, Revision};
 pub use stats::{Failing, JobCounts, LatenessOf, StatsLine};
 pub use worked::Worked;

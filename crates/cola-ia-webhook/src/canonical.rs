@@ -288,8 +288,8 @@ mod tests {
                 format!("[{}{gap}]", parts.join(","))
             }
             serde_json::Value::String(text) if choice.is_multiple_of(3) => {
-                let units: String = text.encode_utf16().map(|unit| format!("\\u{unit:04x}")).collect();
-                format!("\"{units}\"")
+                let units: Vec<String> = text.encode_utf16().map(|unit| format!("\\u{unit:04x}")).collect();
+                format!("\"{}\"", units.concat())
             }
             serde_json::Value::Number(number) => match choice % 3 {
                 0 => format!("{number}.00"),

@@ -231,13 +231,11 @@ impl<'a> Walk<'a> {
             self.space();
             self.value(depth)?;
             self.space();
-            match self.peek() {
-                Some(b',') => self.at += 1,
-                _ => {
-                    self.expect(b'}')?;
-                    break;
-                }
+            if self.peek() != Some(b',') {
+                self.expect(b'}')?;
+                break;
             }
+            self.at += 1;
         }
         keys.sort_unstable();
         if keys.windows(2).any(|pair| pair[0] == pair[1]) {
@@ -504,8 +502,8 @@ mod tests {
         fn any_string_is_read_back(text in any::<String>()) {
             let quoted = serde_json::to_string(&text).unwrap();
             prop_assert_eq!(check(quoted.as_bytes()).unwrap().string().unwrap(), text.as_str());
-            let escaped: String = text.encode_utf16().map(|unit| format!("\\u{unit:04X}")).collect();
-            let escaped = format!("\"{escaped}\"");
+            let units: Vec<String> = text.encode_utf16().map(|unit| format!("\\u{unit:04X}")).collect();
+            let escaped = format!("\"{}\"", units.concat());
             prop_assert_eq!(check(escaped.as_bytes()).unwrap().string().unwrap(), text);
         }
 

@@ -156,7 +156,7 @@ impl Draft {
         }
         if let Some(place) = id_place(&rules.id) {
             let wants_number = place.accesses().any(|access| matches!(access, Access::Number(_)));
-            if wants_number && !place.is_template && sample.id.parse::<u64>().is_err() {
+            if sample.body.is_none() && wants_number && !place.is_template && sample.id.parse::<u64>().is_err() {
                 return Err(SignFault::IdNotANumber);
             }
             draft.put(place, &element, sample.id, wants_number);
@@ -284,6 +284,7 @@ impl Draft {
                     names: Names::of(None, None, &request),
                     url: &self.url,
                     id: sample.id.as_bytes(),
+                    id_name: scheme.signed_id.as_deref().unwrap_or_default(),
                     time: time.as_bytes(),
                     json: json::check(&body).ok(),
                     params: &params,

@@ -1,5 +1,7 @@
 //! What holds of every scheme of the catalogue.
 
+#![allow(clippy::unwrap_used, reason = "helpers of tests")]
+
 mod common;
 
 use base64::Engine as _;

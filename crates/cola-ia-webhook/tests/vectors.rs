@@ -1,5 +1,7 @@
 //! Requests that providers published, and ones computed from the schemes: see fixtures/README.md.
 
+#![allow(clippy::unwrap_used, reason = "helpers of tests")]
+
 mod common;
 
 use cola_ia_core::clock::Timestamp;
@@ -29,20 +31,12 @@ fn own_time(vector: &Value) -> Timestamp {
     if let Some(now) = vector["now"].as_i64() {
         return Timestamp::from_micros(now * 1_000_000);
     }
-    let mut digits = String::new();
     let body = vector["body"].as_str().unwrap();
-    let texts = vector["headers"].as_object().unwrap().values().filter_map(Value::as_str).chain([body]);
-    for text in texts {
-        // A number of 10 or 13 digits is a time of these years.
-        digits = text
-            .split(|character: char| !character.is_ascii_digit())
-            .find(|run| matches!(run.len(), 10 | 13) && run.starts_with('1'))
-            .unwrap_or_default()
-            .to_owned();
-        if !digits.is_empty() {
-            break;
-        }
-    }
+    let mut texts = vector["headers"].as_object().unwrap().values().filter_map(Value::as_str).chain([body]);
+    // A number of 10 or 13 digits is a time of these years.
+    let is_time = |run: &&str| matches!(run.len(), 10 | 13) && run.starts_with('1');
+    let digits =
+        texts.find_map(|text| text.split(|letter: char| !letter.is_ascii_digit()).find(is_time)).unwrap_or_default();
     let number: i64 = digits.parse().unwrap_or(0);
     Timestamp::from_micros(number * if digits.len() == 13 { 1_000 } else { 1_000_000 })
 }

@@ -1,5 +1,5 @@
 //! Receivers and requests for tests.
-#![allow(dead_code, reason = "each test file uses a part")]
+#![allow(dead_code, clippy::unwrap_used, reason = "helpers of tests, of which each file uses a part")]
 
 use cola_ia_core::clock::Timestamp;
 use cola_ia_core::intake::RefusalCode;

@@ -21,21 +21,44 @@
 //!
 //! This crate must not know storage, sockets, runtimes or the language of people: refusals and steps are codes with facts.
 
+mod body;
+mod braces;
+mod canonical;
+mod content;
+mod extract;
+mod form;
+mod fuzz;
+mod handshake;
+mod instant;
+mod json;
+mod media;
 mod outcome;
+mod place;
+mod pointer;
 mod receiver;
 mod request;
+mod sample;
 mod scheme;
 mod secret;
+mod signature;
 mod spec;
 mod step;
+mod url;
+mod verify;
 
-pub use outcome::{Found, Outcome, Refused, Reply};
-pub use receiver::{Receiver, Sample, SignFault, SignedRequest};
+pub use canonical::canonical_json;
+pub use extract::EVENTS_MAX;
+pub use form::{FIELDS_MAX, form_fields};
+pub use fuzz::fuzz_one;
+pub use outcome::{Found, HandshakeToken, Outcome, Refused, Reply};
+pub use receiver::Receiver;
 pub use request::{Header, Request};
+pub use sample::{Sample, SignFault, SignedRequest};
 pub use scheme::{
-    Accepts, Algorithm, Encoding, Handshake, KeyForm, Places, ReplyShape, Scheme, SignaturePlace, TimePlace, TimeUnit,
-    catalogue, find,
+    Accepts, Algorithm, Encoding, Handshake, KeyForm, Places, ReplyShape, ReplyType, Scheme, SignaturePlace, TimePlace,
+    TimeUnit, catalogue, find,
 };
-pub use secret::{Secret, SecretFault};
+pub use secret::{SECRET_MAX_BYTES, Secret, SecretFault};
+pub use signature::SIGNATURES_MAX;
 pub use spec::{Fallback, Format, Replays, Spec, SpecFault};
 pub use step::Step;

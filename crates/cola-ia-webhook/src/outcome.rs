@@ -44,6 +44,18 @@ pub struct Refused {
     pub status: u16,
 }
 
+impl Refused {
+    pub(crate) fn new(code: RefusalCode, detail: impl Into<String>) -> Self {
+        let status = match code {
+            RefusalCode::SignatureMissing | RefusalCode::SignatureInvalid | RefusalCode::TimestampOutside => 401,
+            RefusalCode::BodyTooLarge | RefusalCode::TextTooLong | RefusalCode::TooManyEvents => 413,
+            RefusalCode::MediaTypeUnsupported => 415,
+            _ => 400,
+        };
+        Self { code, detail: detail.into(), status }
+    }
+}
+
 /// An answer.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Reply {
@@ -55,4 +67,44 @@ pub struct Reply {
     pub body: Vec<u8>,
     /// Other headers.
     pub headers: Vec<(&'static str, &'static str)>,
+    /// The secret that a source which waits for its handshake was sent. It is for the operator, who confirms it at the provider
+    /// and configures it: it is unsigned, and belongs into no log.
+    pub token: Option<HandshakeToken>,
+}
+
+impl Reply {
+    /// A status alone.
+    pub(crate) fn empty(status: u16) -> Self {
+        Self { status, content_type: None, body: Vec::new(), headers: Vec::new(), token: None }
+    }
+
+    /// What a sender wants to see again. Never taken for a page.
+    pub(crate) fn echo(text: &str) -> Self {
+        let mut reply = Self::empty(200);
+        reply.content_type = Some("text/plain; charset=utf-8");
+        reply.headers.push(("x-content-type-options", "nosniff"));
+        reply.body = text.as_bytes().to_vec();
+        reply
+    }
+
+    pub(crate) fn json(status: u16, body: String) -> Self {
+        Self { content_type: Some("application/json"), body: body.into_bytes(), ..Self::empty(status) }
+    }
+}
+
+/// A secret that came in a handshake. Its text is taken by name, and never shown by accident.
+#[derive(Clone, PartialEq, Eq)]
+pub struct HandshakeToken(pub(crate) String);
+
+impl HandshakeToken {
+    /// The secret.
+    pub fn reveal(&self) -> &str {
+        &self.0
+    }
+}
+
+impl std::fmt::Debug for HandshakeToken {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("HandshakeToken(..)")
+    }
 }

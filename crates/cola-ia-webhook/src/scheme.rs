@@ -1,5 +1,6 @@
 //! How a kind of sender signs and where its events have their parts: data, read from `catalogue.toml` and from configurations.
 
+use std::collections::BTreeMap;
 use std::sync::LazyLock;
 
 use serde::Deserialize;
@@ -20,6 +21,8 @@ pub enum Algorithm {
     EcdsaP256,
     /// A token that is sent as it is: it proves who sends, and nothing about the body.
     Token,
+    /// Nothing: anyone may send. Only where the source says so by name.
+    None,
 }
 
 impl Algorithm {
@@ -32,6 +35,7 @@ impl Algorithm {
             Self::Ed25519 => "ed25519",
             Self::EcdsaP256 => "ecdsa-p256",
             Self::Token => "token",
+            Self::None => "none",
         }
     }
 
@@ -177,6 +181,22 @@ pub enum Handshake {
     WebhookId,
 }
 
+impl Handshake {
+    /// The word in configurations and in steps.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::UrlVerification => "url-verification",
+            Self::HubChallenge => "hub-challenge",
+            Self::Challenge => "challenge",
+            Self::UrlValidation => "url-validation",
+            Self::Ping1 => "ping1",
+            Self::Ping0 => "ping0",
+            Self::VerificationToken => "verification-token",
+            Self::WebhookId => "webhook-id",
+        }
+    }
+}
+
 /// What body a source may send.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Deserialize)]
 #[serde(rename_all = "kebab-case")]
@@ -199,10 +219,33 @@ pub struct ReplyShape {
     pub status: u16,
     /// `Content-Type`.
     #[serde(rename = "type")]
-    pub content_type: Option<String>,
+    pub content_type: Option<ReplyType>,
     /// The body.
     #[serde(default)]
     pub body: String,
+}
+
+/// The type of an answer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum ReplyType {
+    /// `application/json`.
+    Json,
+    /// `text/plain`.
+    Text,
+    /// `text/xml`.
+    Xml,
+}
+
+impl ReplyType {
+    /// The value of `Content-Type`.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Json => "application/json",
+            Self::Text => "text/plain; charset=utf-8",
+            Self::Xml => "text/xml; charset=utf-8",
+        }
+    }
 }
 
 /// An entry of the catalogue.
@@ -281,8 +324,8 @@ pub struct Scheme {
     pub handshakes: Vec<Handshake>,
     /// The answer.
     pub reply: Option<ReplyShape>,
-    /// The largest body, in bytes, where the source says nothing else.
-    #[serde(default = "megabyte")]
+    /// The largest body, in bytes, where the source says nothing else: 5 MiB, GitHub's and GitLab's 25 MiB.
+    #[serde(default = "five_megabytes")]
     pub max_body_bytes: usize,
     /// Whether a source may and must say itself how it signs.
     #[serde(default)]
@@ -297,8 +340,8 @@ fn whole_body() -> Places {
     Places::One("body".into())
 }
 
-fn megabyte() -> usize {
-    1 << 20
+fn five_megabytes() -> usize {
+    5 << 20
 }
 
 impl Scheme {
@@ -308,13 +351,35 @@ impl Scheme {
     }
 }
 
-/// All schemes, by name.
+/// All schemes, sorted by name, as `catalogue.toml` has them.
 pub fn catalogue() -> &'static [Scheme] {
-    static CATALOGUE: LazyLock<Vec<Scheme>> = LazyLock::new(Vec::new);
+    static CATALOGUE: LazyLock<Vec<Scheme>> = LazyLock::new(|| {
+        read(include_str!("catalogue.toml")).expect("the crate's own catalogue is well-formed; a test reads it")
+    });
     &CATALOGUE
 }
 
 /// The scheme of this name.
 pub fn find(name: &str) -> Option<&'static Scheme> {
     catalogue().iter().find(|scheme| scheme.name == name)
+}
+
+/// Reads a catalogue. An entry with `like` has what it does not say itself from the entry of that name.
+fn read(text: &str) -> Result<Vec<Scheme>, String> {
+    let tables: BTreeMap<String, toml::Table> = toml::from_str(text).map_err(|error| error.to_string())?;
+    let scheme = |(name, table): (&String, &toml::Table)| {
+        let mut whole = match table.get("like").and_then(toml::Value::as_str) {
+            Some(base) => {
+                tables.get(base).cloned().ok_or_else(|| format!("{name} is like {base}, which is not there"))?
+            }
+            None => toml::Table::new(),
+        };
+        // What is not verified is said of each entry by itself.
+        whole.remove("unverified");
+        whole.extend(table.clone());
+        whole.remove("like");
+        whole.insert("name".to_owned(), name.clone().into());
+        Scheme::deserialize(toml::Value::Table(whole)).map_err(|error| format!("{name}: {error}"))
+    };
+    tables.iter().map(scheme).collect()
 }

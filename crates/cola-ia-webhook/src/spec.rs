@@ -2,6 +2,8 @@
 
 use serde::Deserialize;
 
+use crate::content::Content;
+use crate::pointer::Pointer;
 use crate::scheme::{Accepts, Algorithm, Encoding, KeyForm, Places, Scheme, SignaturePlace, TimePlace, TimeUnit};
 use crate::secret::Secret;
 
@@ -58,6 +60,8 @@ pub struct Spec {
     pub conflict_status: Option<u16>,
     /// What the same signed bytes under another id are, where the id is not signed.
     pub replays: Replays,
+    /// Anyone may send: nothing is verified.
+    pub unsigned: bool,
     /// The source waits for the handshake that brings its secret (Notion).
     pub pending: bool,
     /// The second secret of a handshake (Meta). Not read from the configuration's text.
@@ -122,9 +126,223 @@ impl Spec {
     /// The scheme, with what this source wants otherwise.
     ///
     /// # Errors
-    /// An unknown scheme, or what it lacks.
+    /// An unknown scheme, a value that cannot be, or what is lacking.
     pub fn resolve(&self) -> Result<Scheme, SpecFault> {
-        let unknown = SpecFault { code: "scheme_unknown", field: "scheme", detail: self.scheme.clone() };
-        crate::scheme::find(&self.scheme).cloned().ok_or(unknown)
+        let Some(scheme) = crate::scheme::find(&self.scheme) else {
+            return Err(fault("scheme_unknown", "scheme", &self.scheme));
+        };
+        let mut scheme = scheme.clone();
+        self.sign(&mut scheme)?;
+        self.extract(&mut scheme)?;
+        check(&scheme)?;
+        Ok(scheme)
+    }
+
+    /// How requests are signed.
+    fn sign(&self, scheme: &mut Scheme) -> Result<(), SpecFault> {
+        let own = [
+            ("algorithm", self.algorithm.is_some()),
+            ("key", self.key.is_some()),
+            ("content", self.content.is_some()),
+            ("signature", self.signature.is_some()),
+            ("encoding", self.encoding.is_some()),
+            ("signed_id", self.signed_id.is_some()),
+            ("timestamp", self.timestamp.is_some()),
+        ];
+        if let Some((field, _)) = own.iter().find(|(_, given)| *given && !scheme.generic) {
+            return Err(fault("only_generic", field, &scheme.name));
+        }
+        set(&mut scheme.algorithm, self.algorithm);
+        set(&mut scheme.key, self.key);
+        set(&mut scheme.content, self.content.clone());
+        set(&mut scheme.signature, self.signature.clone());
+        set(&mut scheme.encoding, self.encoding);
+        if self.signed_id.is_some() {
+            scheme.signed_id.clone_from(&self.signed_id);
+        }
+        if self.timestamp.is_some() {
+            scheme.timestamp.clone_from(&self.timestamp);
+            scheme.tolerance_s = scheme.tolerance_s.or(Some(300));
+        }
+        if let Some(header) = &self.header {
+            scheme.signature.header = Some(header.clone());
+            scheme.signature.pointer = None;
+        }
+        set(&mut scheme.signature.prefix, self.prefix.clone());
+        if self.tolerance_s.is_some() {
+            if scheme.timestamp.is_none() {
+                return Err(fault("no_signed_time", "tolerance_s", &scheme.name));
+            }
+            scheme.tolerance_s = self.tolerance_s;
+        }
+        if self.unsigned {
+            scheme.algorithm = Algorithm::None;
+        } else if scheme.algorithm == Algorithm::None {
+            return Err(fault("unsigned_by_name_only", "unsigned", &scheme.name));
+        }
+        Ok(())
+    }
+
+    /// Where the parts of events are.
+    fn extract(&self, scheme: &mut Scheme) -> Result<(), SpecFault> {
+        let cloud_events = self.format == Some(Format::CloudEvents);
+        if cloud_events {
+            scheme.accepts = vec![Accepts::Json, Accepts::Text];
+            scheme.form_payload = None;
+            scheme.each = Places::None;
+            scheme.id = Places::One("{ce:source}#{ce:id}".into());
+            scheme.event_type = Places::One("ce:type".into());
+            scheme.time = Places::One("ce:time".into());
+            scheme.time_unit = TimeUnit::Rfc3339;
+            scheme.text = Places::One("ce:data".into());
+            scheme.ignore = Vec::new();
+        }
+        set(&mut scheme.accepts, self.accepts.clone());
+        set(&mut scheme.each, self.each.clone());
+        set(&mut scheme.event_type, self.event_type.clone());
+        set(&mut scheme.text, self.text.clone());
+        set(&mut scheme.ignore, self.ignore.clone());
+        if let Some(time) = &self.time {
+            scheme.time = time.clone();
+            scheme.time_unit = TimeUnit::Rfc3339;
+        }
+        set(&mut scheme.time_unit, self.time_unit);
+        set(&mut scheme.max_body_bytes, self.max_body_bytes);
+        if let Some(id) = &self.id {
+            scheme.id = id.clone();
+        } else if scheme.generic && !cloud_events && self.fallback_id.is_some() {
+            // The id of a generic scheme is only a guess, which gives way to what the source says.
+            scheme.id = Places::None;
+        }
+        if scheme.id.as_slice().is_empty() {
+            scheme.id = match self.fallback_id {
+                Some(Fallback::BodySha256) => Places::One("sha256:body".into()),
+                Some(Fallback::Documented) if !scheme.fallback.as_slice().is_empty() => scheme.fallback.clone(),
+                Some(Fallback::Documented) => return Err(fault("no_fallback", "fallback_id", &scheme.name)),
+                None => {
+                    // The sender has no id of its own; which substitute is good enough is the operator's decision.
+                    let documented = scheme.fallback.as_slice().join(", ");
+                    return Err(fault("id_needed", "id", &documented));
+                }
+            };
+        } else if self.fallback_id.is_some() {
+            return Err(fault("fallback_unneeded", "fallback_id", &scheme.id.as_slice().join(", ")));
+        }
+        if self.conflict_status.is_some_and(|status| !(200..=599).contains(&status)) {
+            return Err(fault("status", "conflict_status", &self.conflict_status.unwrap_or_default().to_string()));
+        }
+        Ok(())
+    }
+}
+
+fn set<T>(slot: &mut T, value: Option<T>) {
+    if let Some(value) = value {
+        *slot = value;
+    }
+}
+
+pub(crate) fn fault(code: &'static str, field: &'static str, detail: &str) -> SpecFault {
+    SpecFault { code, field, detail: detail.to_owned() }
+}
+
+/// Whether the parts of a scheme fit together.
+fn check(scheme: &Scheme) -> Result<(), SpecFault> {
+    if scheme.algorithm == Algorithm::None {
+        return Ok(());
+    }
+    let content = Content::parse(&scheme.content).map_err(|name| fault("template", "content", &name))?;
+    let place = &scheme.signature;
+    if place.header.is_some() == place.pointer.is_some() || (place.pointer.is_some() && place.key.is_some()) {
+        return Err(fault("one_place", "signature", "header or pointer"));
+    }
+    if place.header.as_deref().is_some_and(|header| header.trim().is_empty()) {
+        return Err(fault("empty", "header", ""));
+    }
+    if place.separator.as_deref() == Some("") || (place.key.is_some() && place.separator.is_none()) {
+        return Err(fault("separator", "signature", place.key.as_deref().unwrap_or_default()));
+    }
+    if scheme.algorithm != Algorithm::Token && scheme.content.is_empty() {
+        return Err(fault("empty", "content", ""));
+    }
+    if content.has_id() != scheme.signed_id.is_some() {
+        return Err(fault("signed_id", "signed_id", &scheme.content));
+    }
+    match &scheme.timestamp {
+        None if content.has_time() => return Err(fault("timestamp", "timestamp", &scheme.content)),
+        None => {}
+        Some(time) => {
+            let places = [time.header.is_some(), time.key.is_some(), time.pointer.is_some()];
+            if places.iter().filter(|given| **given).count() != 1 || (time.key.is_some() && place.key.is_none()) {
+                return Err(fault("one_place", "timestamp", "header, key or pointer"));
+            }
+            // A time that is not signed proves nothing.
+            let signed = match &time.pointer {
+                None => content.has_time(),
+                Some(path) => {
+                    content.covers_body()
+                        || content.pointers().any(|signed| Pointer::parse(path).as_ref() == Some(signed))
+                }
+            };
+            if !signed {
+                return Err(fault("time_not_signed", "timestamp", &scheme.content));
+            }
+            if content.has_time() && time.pointer.is_some() {
+                return Err(fault("one_place", "timestamp", "a pointer is signed as {ptr:…}"));
+            }
+        }
+    }
+    let pointers = [place.pointer.as_ref(), scheme.timestamp.as_ref().and_then(|time| time.pointer.as_ref())];
+    for path in pointers.into_iter().flatten() {
+        if Pointer::parse(path).is_none_or(|path| path.has_star()) {
+            return Err(fault("pointer", "signature", path));
+        }
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn code(toml: &str) -> Result<Scheme, &'static str> {
+        toml::from_str::<Spec>(toml).unwrap().resolve().map_err(|fault| fault.code)
+    }
+
+    #[test]
+    fn what_cannot_be_is_refused_with_its_code() {
+        let cases = [
+            ("scheme = 'githup'", "scheme_unknown"),
+            ("scheme = 'github'\ncontent = '{body}'", "only_generic"),
+            ("scheme = 'github'\ntolerance_s = 5", "no_signed_time"),
+            ("scheme = 'calcom'", "id_needed"),
+            ("scheme = 'github'\nfallback_id = 'body-sha256'", "fallback_unneeded"),
+            ("scheme = 'hmac'\nfallback_id = 'documented'", "no_fallback"),
+            ("scheme = 'unsigned'\nid = '/id'", "unsigned_by_name_only"),
+            ("scheme = 'hmac'\nid = '/id'\ncontent = '{bdy}'", "template"),
+            ("scheme = 'hmac'\nid = '/id'\ncontent = '{id}.{body}'", "signed_id"),
+            ("scheme = 'hmac'\nid = '/id'\ncontent = '{ts}.{body}'", "timestamp"),
+            ("scheme = 'hmac'\nid = '/id'\ntimestamp = { header = 'X-T', unit = 's' }", "time_not_signed"),
+            ("scheme = 'hmac'\nid = '/id'\nsignature = { header = 'X-S', key = 'v1' }", "separator"),
+            ("scheme = 'hmac'\nid = '/id'\nsignature = { }", "one_place"),
+            ("scheme = 'github'\nconflict_status = 99", "status"),
+        ];
+        for (toml, expected) in cases {
+            assert_eq!(code(toml).unwrap_err(), expected, "{toml}");
+        }
+    }
+
+    #[test]
+    fn a_source_may_want_it_otherwise() {
+        let scheme = code(
+            "scheme = 'hmac'\nid = '/n'\ncontent = '{ts}:{body}'\nsignature = { header = 'X-Sig', separator = ',', key = 'h' }\n\
+             timestamp = { key = 't', unit = 'ms' }\ntext = ['/a', '/b']\nalgorithm = 'hmac-sha512'",
+        )
+        .unwrap();
+        assert_eq!(scheme.algorithm, Algorithm::HmacSha512);
+        assert_eq!(scheme.text.as_slice(), ["/a", "/b"]);
+        assert_eq!(scheme.tolerance_s, Some(300), "a signed time is looked at");
+        assert!(code("scheme = 'unsigned'\nunsigned = true\nid = '/id'").is_ok());
+        assert!(code("scheme = 'calcom'\nfallback_id = 'documented'").is_ok());
+        assert!(toml::from_str::<Spec>("scheme = 'github'\nidd = '/x'").is_err());
     }
 }

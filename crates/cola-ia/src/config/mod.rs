@@ -180,6 +180,17 @@ impl Settings {
         self.resolved.iter().any(|one| one.setting.name == name && one.origin == Origin::Default)
     }
 
+    /// What the file says of sources and schedules.
+    pub fn table_lines(&self) -> impl Iterator<Item = &TableLine> {
+        let of_sources = self.sources.iter().flat_map(|source| &source.lines);
+        of_sources.chain(self.schedules.iter().flat_map(|schedule| &schedule.lines))
+    }
+
+    /// The variables that hold secrets of sources: no command that is run inherits them.
+    pub fn secret_variables(&self) -> Vec<String> {
+        sources::variables(&self.sources).into_iter().map(str::to_owned).collect()
+    }
+
     fn from_resolved(resolved: Vec<Resolved>, file: Option<PathBuf>, warnings: Vec<Warning>) -> Self {
         // The table says which kind each name has, so the other arms are never taken; a test reads the defaults.
         let value = |name: &str| resolved.iter().find(|entry| entry.setting.name == name).map(|entry| &entry.value);

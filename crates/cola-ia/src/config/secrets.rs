@@ -4,7 +4,7 @@ use std::fs::File;
 use std::io::Read as _;
 use std::path::PathBuf;
 
-use cola_ia_webhook::{Scheme, Secret};
+use cola_ia_webhook::{Scheme, Secret, SecretFault};
 
 use super::Environment;
 use crate::lang::Message;
@@ -49,9 +49,19 @@ impl SecretPlace {
                 raw
             }
         };
-        Secret::parse(scheme, &raw).map_err(|fault| {
-            let why = Message::new(format!("secret-fault-{}", fault.code().replace('_', "-")));
-            place("secret-unusable").message("fault", why)
-        })
+        Secret::parse(scheme, &raw)
+            .map_err(|fault| place("secret-unusable").message("fault", Message::new(in_words(fault))))
+    }
+}
+
+const fn in_words(fault: SecretFault) -> &'static str {
+    match fault {
+        SecretFault::Empty => "secret-fault-empty",
+        SecretFault::TooLong => "secret-fault-too-long",
+        SecretFault::NotBase64 => "secret-fault-not-base64",
+        SecretFault::NotHex => "secret-fault-not-hex",
+        SecretFault::OtherKind => "secret-fault-other-kind",
+        SecretFault::Length(_) => "secret-fault-length",
+        SecretFault::NotAKey => "secret-fault-not-a-key",
     }
 }

@@ -1151,6 +1151,8 @@ fault-price = “{ $value }” is no price: a number from 0 to 1000000000 with a
 fault-type-price = expected a price such as 2.5, found a value of type { $value }
 fault-type-prices = expected a table as [prices."MODEL"], found a value of type { $value }
 fault-type-string = expected text in quotation marks, found a value of type { $value }
+fault-type-table = expected a table, found a value of type { $value }
+fault-type-texts = expected text in quotation marks or a list of such, found a value of type { $value }
 fault-not-listen = “{ $value }” is no place to listen
 fault-not-listen-hint = write the address of this machine and a port: 127.0.0.1:8787, 0.0.0.0:8787, [::1]:8787
 fault-not-url = “{ $value }” is no address for senders
@@ -1212,6 +1214,53 @@ setting-allowed-hosts =
 setting-backup-every = “cola-ia serve” makes a backup this often (s, m, h, d, w; or never).
 setting-backup-keep = So many of these backups are kept, the newest. 1 to 10000.
 setting-backup-folder = The folder of these backups. A relative path is relative to the folder of this file.
+
+## Sources and schedules in the configuration
+
+config-table-value = { $place }: cannot be read: { $cause }
+config-sources-ready = { $count ->
+    [one] 1 source is ready
+   *[other] { $count } sources are ready
+}
+config-schedule = schedule { $name }: next at { $next }
+source-keys-hint = all keys of a source: docs/WEBHOOKS.md
+source-secret-inside = a secret does not stand in this file
+source-secret-hint = give the name of its variable (secret_env = "NAME") or its file (secret_file = "FILE"); several, in a list, while a secret is being changed
+source-no-secret = it has no secret: anyone could send
+source-unsigned-secret = a source with a secret is not unsigned: leave one of the two out
+source-form-unsigned = browsers sign nothing
+source-form-unsigned-hint = say “unsigned = true” beside it: anyone who can open the page can send
+source-secret-twice = secrets are in variables or in files, not in both
+source-secret-none = it names nothing
+source-secret-env-name = it takes the name of a variable, not a secret
+source-one-verify-token = it takes one
+source-no-scheme = it does not say how its sender signs
+source-unknown-scheme = there is no scheme “{ $scheme }”
+source-schemes-hint = all schemes: cola-ia source list --schemes
+source-conflict-status = the answer to a conflict is a status from 200 to 299, or from 400 to 599
+source-not-a-rate = “{ $value }” is no rate; write how many and in what: 60/m, 5/s, 1000/h, 10000/d
+source-form-keys-hint = a form takes { $keys }
+source-not-an-origin = “{ $value }” is not where a page comes from; write it as browsers do: https://www.example.org
+source-not-a-thanks = “{ $value }” is no address to go to; write https://… or a path that starts with /
+source-empty-name = it is empty
+source-spec-fault = { $field } cannot be so: { $code } ({ $detail })
+secret-variable-missing = the variable { $place }, which is to hold its secret, is not set or empty
+secret-file-unreadable = the file of its secret, { $place }, cannot be read: { $cause }
+secret-unusable = what { $place } holds is no secret of this scheme: { $fault }
+secret-trimmed = the line end behind the secret in { $place } does not count
+secret-fault-empty = it is empty
+secret-fault-too-long = it is longer than 8 KiB
+secret-fault-not-base64 = it is not base64
+secret-fault-not-hex = it is not hexadecimal
+secret-fault-other-kind = it is a key of another kind
+secret-fault-length = it does not have the length of a key
+secret-fault-not-a-key = it decodes to something that is no key
+schedule-keys-hint = a schedule takes { $keys }
+schedule-missing = it has no { $key }
+schedule-fields = a cron expression has five fields (minute, hour, day of the month, month, day of the week), and this one has { $found }
+schedule-cron = not a cron expression: { $cause }
+schedule-never = it never fires
+schedule-zone = there is no time zone “{ $zone }” here; names are as Europe/Madrid, and the system's package tzdata has them
 
 ## init, man, add, jobs, show
 

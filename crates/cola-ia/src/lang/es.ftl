@@ -1168,6 +1168,8 @@ fault-price = «{ $value }» no es un precio: un número de 0 a 1000000000 con s
 fault-type-price = se esperaba un precio como 2.5 y hay un valor de tipo { $value }
 fault-type-prices = se esperaba una tabla como [prices."MODELO"] y hay un valor de tipo { $value }
 fault-type-string = se esperaba un texto entre comillas y hay un valor de tipo { $value }
+fault-type-table = se esperaba una tabla y hay un valor de tipo { $value }
+fault-type-texts = se esperaba un texto entre comillas o una lista de ellos y hay un valor de tipo { $value }
 fault-not-listen = «{ $value }» no es un sitio donde escuchar
 fault-not-listen-hint = escribe la dirección de esta máquina y un puerto: 127.0.0.1:8787, 0.0.0.0:8787, [::1]:8787
 fault-not-url = «{ $value }» no es una dirección para emisores
@@ -1229,6 +1231,53 @@ setting-allowed-hosts =
 setting-backup-every = Cada cuánto hace «cola-ia serve» una copia de seguridad (s, m, h, d, w; o never).
 setting-backup-keep = Cuántas de esas copias se guardan, las más nuevas. De 1 a 10000.
 setting-backup-folder = La carpeta de esas copias. Una ruta relativa parte de la carpeta de este archivo.
+
+## Orígenes y horarios en la configuración
+
+config-table-value = { $place }: no se puede leer: { $cause }
+config-sources-ready = { $count ->
+    [one] 1 origen está listo
+   *[other] { $count } orígenes están listos
+}
+config-schedule = horario { $name }: el próximo, a las { $next }
+source-keys-hint = todas las claves de un origen: docs/WEBHOOKS.es.md
+source-secret-inside = un secreto no va dentro de este archivo
+source-secret-hint = da el nombre de su variable (secret_env = "NOMBRE") o su archivo (secret_file = "ARCHIVO"); varios, en una lista, mientras se cambia de secreto
+source-no-secret = no tiene secreto: cualquiera podría enviar
+source-unsigned-secret = un origen con secreto no es unsigned: quita uno de los dos
+source-form-unsigned = los navegadores no firman nada
+source-form-unsigned-hint = di «unsigned = true» a su lado: cualquiera que pueda abrir la página puede enviar
+source-secret-twice = los secretos están en variables o en archivos, no en ambos
+source-secret-none = no nombra nada
+source-secret-env-name = lleva el nombre de una variable, no un secreto
+source-one-verify-token = lleva uno solo
+source-no-scheme = no dice cómo firma su emisor
+source-unknown-scheme = no existe el esquema «{ $scheme }»
+source-schemes-hint = todos los esquemas: cola-ia source list --schemes
+source-conflict-status = la respuesta a un conflicto es un estado de 200 a 299, o de 400 a 599
+source-not-a-rate = «{ $value }» no es un ritmo; escribe cuántos y en cuánto: 60/m, 5/s, 1000/h, 10000/d
+source-form-keys-hint = un formulario lleva { $keys }
+source-not-an-origin = «{ $value }» no es de donde viene una página; escríbelo como los navegadores: https://www.example.org
+source-not-a-thanks = «{ $value }» no es una dirección a la que ir; escribe https://… o una ruta que empiece por /
+source-empty-name = está vacío
+source-spec-fault = { $field } no puede ser así: { $code } ({ $detail })
+secret-variable-missing = la variable { $place }, que debe tener su secreto, no está o está vacía
+secret-file-unreadable = no se puede leer el archivo de su secreto, { $place }: { $cause }
+secret-unusable = lo que hay en { $place } no es un secreto de este esquema: { $fault }
+secret-trimmed = el fin de línea que hay detrás del secreto en { $place } no cuenta
+secret-fault-empty = está vacío
+secret-fault-too-long = pasa de 8 KiB
+secret-fault-not-base64 = no es base64
+secret-fault-not-hex = no es hexadecimal
+secret-fault-other-kind = es una clave de otra clase
+secret-fault-length = no tiene la longitud de una clave
+secret-fault-not-a-key = se descifra y no es una clave
+schedule-keys-hint = un horario lleva { $keys }
+schedule-missing = le falta { $key }
+schedule-fields = una expresión cron tiene cinco campos (minuto, hora, día del mes, mes, día de la semana) y esta tiene { $found }
+schedule-cron = no es una expresión cron: { $cause }
+schedule-never = no se cumple nunca
+schedule-zone = aquí no existe la zona horaria «{ $zone }»; los nombres son como Europe/Madrid y los tiene el paquete tzdata del sistema
 
 ## init, man, add, jobs, show
 

@@ -31,10 +31,11 @@ const NAMES: [(&str, &str); 5] = [
 /// When a schedule fires.
 #[derive(Debug, Clone)]
 pub struct Plan {
-    /// In the zone itself for time that passes; in UTC, as if local times were that, for times of the day.
+    /// In local time, which it takes for UTC: what a zone does to local times is decided here.
     crontab: Crontab,
-    /// The zone of the times of the day.
-    of_the_day: Option<TimeZone>,
+    zone: TimeZone,
+    /// Whether it means time that passes, not times of the day.
+    time_passes: bool,
 }
 
 /// Why there is no such plan.
@@ -81,13 +82,11 @@ impl Plan {
             return Err(PlanFault::Fields(fields.len()));
         }
         let time_zone = TimeZone::get(zone).map_err(|_| PlanFault::Zone(zone.to_owned()))?;
-        let time_passes = fields[1].starts_with('*');
-        let of = if time_passes { zone } else { "UTC" };
-        let crontab = parse_crontab(&format!("{} {of}", fields.join(" "))).map_err(|error| {
+        let crontab = parse_crontab(&format!("{} UTC", fields.join(" "))).map_err(|error| {
             let said = error.to_string();
             PlanFault::Cron(said.lines().last().unwrap_or_default().trim_matches(['^', ' ']).to_owned())
         })?;
-        let plan = Self { crontab, of_the_day: (!time_passes).then_some(time_zone) };
+        let plan = Self { crontab, zone: time_zone, time_passes: fields[1].starts_with('*') };
         // Any leap day is within eight years of any other instant.
         let some = Timestamp::from_micros(0);
         if plan.next(some).is_none() { Err(PlanFault::Never) } else { Ok(plan) }
@@ -95,25 +94,84 @@ impl Plan {
 
     /// The first firing after this instant; `None`: none in the next four years.
     pub fn next(&self, after: Timestamp) -> Option<Timestamp> {
-        let instant = jiff::Timestamp::from_microsecond(after.as_micros()).ok()?;
-        let Some(zone) = &self.of_the_day else {
-            return next_of(&self.crontab, instant).map(to_ours);
-        };
-        // Local times follow each other as instants do, but for the hour that comes twice: its times are those of its first.
-        let mut local = TimeZone::UTC.to_timestamp(zone.to_datetime(instant)).ok()?;
+        let after = jiff::Timestamp::from_microsecond(after.as_micros()).ok()?;
+        let firing = if self.time_passes { self.next_in_time(after) } else { self.next_of_the_day(after) };
+        firing.map(|firing| Timestamp::from_micros(firing.as_microsecond()))
+    }
+
+    /// Local times follow each other as instants do, but for the hour that comes twice: its times are those of its first.
+    fn next_of_the_day(&self, after: jiff::Timestamp) -> Option<jiff::Timestamp> {
+        let mut local = self.as_utc(after)?;
         loop {
-            local = next_of(&self.crontab, local)?;
-            let firing = first_instant(zone, local)?;
-            if firing > instant {
-                return Some(to_ours(firing));
+            local = self.next_local(local)?;
+            let firing = self.first_instant(local)?;
+            if firing > after {
+                return Some(firing);
             }
         }
     }
 
-    /// The firings after one instant and not after another, oldest first, at most so many of the first.
-    pub fn between(&self, after: Timestamp, until: Timestamp, limit: usize) -> Vec<Timestamp> {
+    /// Between two changes of the clock local time is time that passes.
+    fn next_in_time(&self, mut after: jiff::Timestamp) -> Option<jiff::Timestamp> {
+        let mut local = self.as_utc(after)?;
+        loop {
+            let next = self.next_local(local)?;
+            let firing = after.checked_add(next.duration_since(local)).ok()?;
+            let change = self.zone.following(after).next().map(|change| change.timestamp());
+            match change.filter(|change| *change <= firing) {
+                None => return Some(firing),
+                // What fires at the change itself comes after the moment before it.
+                Some(change) => {
+                    let moment = jiff::SignedDuration::from_micros(1);
+                    local = self.as_utc(change)?.checked_sub(moment).ok()?;
+                    after = change.checked_sub(moment).ok()?;
+                    let firing = after.checked_add(self.next_local(local)?.duration_since(local)).ok()?;
+                    if self.zone.following(change).next().is_none_or(|other| firing < other.timestamp()) {
+                        return Some(firing);
+                    }
+                    // Nothing between this change and the next one.
+                    local = self.as_utc(change)?;
+                    after = change;
+                }
+            }
+        }
+    }
+
+    fn next_local(&self, local: jiff::Timestamp) -> Option<jiff::Timestamp> {
+        let firing = self.crontab.find_next(MakeTimestamp::from_microsecond(local.as_microsecond()).ok()?).ok()?;
+        jiff::Timestamp::from_microsecond(firing.timestamp().as_microsecond()).ok()
+    }
+
+    /// The local time of an instant, as if it were UTC.
+    fn as_utc(&self, instant: jiff::Timestamp) -> Option<jiff::Timestamp> {
+        TimeZone::UTC.to_timestamp(self.zone.to_datetime(instant)).ok()
+    }
+
+    /// The instant at which the local time (given as if it were UTC) comes, the first one; that of the change where it is left out.
+    fn first_instant(&self, local: jiff::Timestamp) -> Option<jiff::Timestamp> {
+        let local = TimeZone::UTC.to_datetime(local);
+        let ambiguous = self.zone.to_ambiguous_timestamp(local);
+        match ambiguous.offset() {
+            AmbiguousOffset::Gap { after, .. } => {
+                let before_change = after.to_timestamp(local).ok()?;
+                self.zone.following(before_change).next().map(|change| change.timestamp())
+            }
+            _ => ambiguous.earlier().ok(),
+        }
+    }
+
+    /// The firings after one instant and not after another, oldest first: of more than `limit`, the last.
+    pub fn since(&self, after: Timestamp, until: Timestamp, limit: usize) -> Vec<Timestamp> {
+        // A schedule fires once a minute at most: of a short time there is no need to bound them.
+        if until.as_micros().saturating_sub(after.as_micros()) > limit as i64 * MICROS_PER_MINUTE {
+            return self.last(until, limit).into_iter().filter(|firing| *firing > after).collect();
+        }
+        self.between(after, until)
+    }
+
+    fn between(&self, after: Timestamp, until: Timestamp) -> Vec<Timestamp> {
         let later = std::iter::successors(self.next(after), |last| self.next(*last));
-        later.take_while(|firing| *firing <= until).take(limit).collect()
+        later.take_while(|firing| *firing <= until).collect()
     }
 
     /// The last firings up to this instant, oldest first, at most `limit`, of the last years.
@@ -122,34 +180,11 @@ impl Plan {
         loop {
             minutes = minutes.min(LOOK_BACK_MINUTES);
             let after = Timestamp::from_micros(until.as_micros().saturating_sub(minutes * MICROS_PER_MINUTE));
-            let mut found = self.between(after, until, usize::MAX);
+            let mut found = self.between(after, until);
             if found.len() >= limit || minutes == LOOK_BACK_MINUTES {
                 return found.split_off(found.len().saturating_sub(limit));
             }
             minutes *= 2;
         }
-    }
-}
-
-fn to_ours(instant: jiff::Timestamp) -> Timestamp {
-    Timestamp::from_micros(instant.as_microsecond())
-}
-
-fn next_of(crontab: &Crontab, after: jiff::Timestamp) -> Option<jiff::Timestamp> {
-    let after = MakeTimestamp::from_microsecond(after.as_microsecond()).ok()?;
-    let firing = crontab.find_next(after).ok()?.timestamp();
-    jiff::Timestamp::from_microsecond(firing.as_microsecond()).ok()
-}
-
-/// The instant at which the local time (given as if it were UTC) comes, the first one; that of the change where it is left out.
-fn first_instant(zone: &TimeZone, local: jiff::Timestamp) -> Option<jiff::Timestamp> {
-    let local = TimeZone::UTC.to_datetime(local);
-    let ambiguous = zone.to_ambiguous_timestamp(local);
-    match ambiguous.offset() {
-        AmbiguousOffset::Gap { after, .. } => {
-            let before_change = after.to_timestamp(local).ok()?;
-            zone.following(before_change).next().map(|change| change.timestamp())
-        }
-        _ => ambiguous.earlier().ok(),
     }
 }

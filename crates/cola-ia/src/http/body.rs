@@ -38,9 +38,8 @@ pub enum NoBody {
 pub async fn read(app: &App, headers: &HeaderMap, body: Body, max: usize) -> Result<Whole, NoBody> {
     let packed = is_packed(headers)?;
     let declared = declared(headers)?;
-    let too_large = |found: &str| {
-        NoBody::Refused(RefusalCode::BodyTooLarge, format!("{found} bytes, at most {max}"), 413)
-    };
+    let too_large =
+        |found: &str| NoBody::Refused(RefusalCode::BodyTooLarge, format!("{found} bytes, at most {max}"), 413);
     if let Some(length) = declared.filter(|length| *length > max as u64) {
         return Err(too_large(&length.to_string()));
     }

@@ -45,11 +45,8 @@ impl Budget {
     /// Others hold it.
     pub async fn room(&self, bytes: usize) -> Result<Room, NoRoom> {
         let units = bytes.div_ceil(UNIT).max(1) as u32;
-        let (semaphore, units) = if bytes <= SMALL_BODY_BYTES {
-            (&self.small, units)
-        } else {
-            (&self.large, units.min(self.large_units))
-        };
+        let (semaphore, units) =
+            if bytes <= SMALL_BODY_BYTES { (&self.small, units) } else { (&self.large, units.min(self.large_units)) };
         let room = Arc::clone(semaphore).acquire_many_owned(units);
         match tokio::time::timeout(ROOM_WAIT, room).await {
             Ok(Ok(permit)) => Ok(Room { _permit: permit }),

@@ -120,7 +120,8 @@ async fn enter(app: &App, name: &Source, parts: &Parts, whole: Whole, remote: Ip
     {
         // As if it had entered: who fills in everything learns nothing.
         app.refusals.note(name, RefusalCode::Honeypot, &format!("{} bytes", whole.received), remote);
-        return form::thanks(form, Verdict::New).unwrap_or_else(|| reply_of(source.receiver.answer(&[Verdict::New]), false));
+        return form::thanks(form, Verdict::New)
+            .unwrap_or_else(|| reply_of(source.receiver.answer(&[Verdict::New]), false));
     }
     let (url, headers) = (url_of(app, parts), headers_of(&parts.headers));
     let outcome = source.receiver.receive(&request_of(parts, &url, &headers, &whole.bytes), app.now());
@@ -131,7 +132,8 @@ async fn enter(app: &App, name: &Source, parts: &Parts, whole: Whole, remote: Ip
             let told = if detail.is_empty() { String::new() } else { format!("{detail}; ") };
             app.refusals.note(name, code, &format!("{told}{} bytes", whole.received), remote);
             let problem = Problem::of_refusal(status, code, &detail);
-            return if status == 401 { problem.header(header::WWW_AUTHENTICATE, signature()) } else { problem }.into_response();
+            return if status == 401 { problem.header(header::WWW_AUTHENTICATE, signature()) } else { problem }
+                .into_response();
         }
     };
     drop(headers);

@@ -1214,6 +1214,12 @@ setting-allowed-hosts =
 setting-backup-every = “cola-ia serve” makes a backup this often (s, m, h, d, w; or never).
 setting-backup-keep = So many of these backups are kept, the newest. 1 to 10000.
 setting-backup-folder = The folder of these backups. A relative path is relative to the folder of this file.
+setting-serve-max-connections = Connections that “cola-ia serve” has open at the same time; more are closed at once.
+setting-serve-header-deadline = Until the whole head of a request must have come; then its connection is closed.
+setting-serve-body-deadline = Until the whole body of a request must have come; then it is answered 408.
+setting-serve-grace = How long “cola-ia serve” lets requests in progress go on once it is to stop.
+setting-serve-body-budget = Bytes of bodies in memory at the same time, over all connections; more wait, and then are answered 503.
+setting-serve-queue = Requests that wait for the store at the same time; more are answered 503.
 
 ## Sources and schedules in the configuration
 

@@ -1231,6 +1231,12 @@ setting-allowed-hosts =
 setting-backup-every = Cada cuánto hace «cola-ia serve» una copia de seguridad (s, m, h, d, w; o never).
 setting-backup-keep = Cuántas de esas copias se guardan, las más nuevas. De 1 a 10000.
 setting-backup-folder = La carpeta de esas copias. Una ruta relativa parte de la carpeta de este archivo.
+setting-serve-max-connections = Conexiones que «cola-ia serve» tiene abiertas a la vez; las demás se cierran al momento.
+setting-serve-header-deadline = Hasta cuándo debe haber llegado la cabecera entera de una petición; después se cierra la conexión.
+setting-serve-body-deadline = Hasta cuándo debe haber llegado el cuerpo entero de una petición; después se responde 408.
+setting-serve-grace = Cuánto deja seguir «cola-ia serve» a las peticiones en curso cuando tiene que parar.
+setting-serve-body-budget = Bytes de cuerpos en memoria a la vez, entre todas las conexiones; los demás esperan, y después reciben 503.
+setting-serve-queue = Peticiones que esperan al almacén a la vez; las demás reciben 503.
 
 ## Orígenes y horarios en la configuración
 

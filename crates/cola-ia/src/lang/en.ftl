@@ -450,6 +450,28 @@ examples-restored =
     cola-ia restored --at 2026-01-31T21:00:00Z
     cola-ia restored --clear
 
+about-serve = Receive webhooks and forms, offer the API, keep schedules and look after the store
+about-serve-long =
+    Listens for what the sources of cola-ia.toml send (POST /in/SOURCE), verifies who signed it, and
+    answers once it is stored. Workers and programs use /v1 with a token; “/”, /metrics, /livez and
+    /readyz are for people and for those who watch over it. Schedules fire, lost jobs are taken up
+    again, old records are pruned and backups are made while it runs.
+
+    The first start makes a token for everything, writes it to a private file beside the store, and
+    prints a link that logs a browser in, once.
+
+    It listens on this machine alone unless told otherwise. TERM or an interrupt ends it: what has
+    arrived is answered, within the grace; a second one ends it now. The log goes to stderr.
+usage-serve = cola-ia serve [OPTIONS]
+examples-serve =
+    cola-ia serve
+    cola-ia serve --listen 127.0.0.1:9000 --log-format text
+exit-codes-serve =
+    0    it was asked to stop, and stopped
+    1    it could not listen, or the store cannot be opened
+    2    the command or a setting is not understood; nothing was attempted
+    130  a second signal ended it at once
+
 about-doctor = Look for what is wrong with the store and around it
 about-doctor-long =
     Pages and tables, the log, who has the store open, the disk, what waits for somebody, what killed
@@ -2347,3 +2369,24 @@ input-zstd-window-hint = unpack it first, with “zstd -d --long=31 -c FILE | co
 rejects-is-store = the refused lines cannot go to { $path }, which belongs to the store; nothing was read
 rejects-not-writable = the refused lines cannot be kept in { $path }: { $cause }
 add-unfinished-line = { $input }:{ $line }: the last line is unfinished and was not taken
+
+arg-listen = Where to listen, ADDRESS:PORT; port 0 takes a free one
+arg-log-format = How the log is written: “json” (the default) or “text”
+value-listen = ADDRESS:PORT
+value-log-format = FORMAT
+usage-log-format = --log-format { $value }: no such form
+usage-log-format-hint = it is “json” or “text”
+serve-listening = listening on http://{ $address }
+serve-sources = { $count ->
+    [one] one source: { $names }
+   *[other] { $count } sources: { $names }
+ }
+serve-no-sources = no source is configured: “cola-ia source add” makes one
+serve-admin-token = a token for everything is in { $path }, for you alone
+serve-login = to log a browser in, once and within ten minutes: { $link }
+serve-cannot-listen = cannot listen on { $address }: { $cause }
+serve-cannot-listen-hint = another program may hold the port; --listen takes another one
+serve-token-file = the token could not be written to { $path }: { $cause }
+serve-runtime = the server could not start: { $cause }
+serve-exposed = { $address } can be reached by others, without https unless a proxy adds it
+serve-stopped = stopped

@@ -78,7 +78,7 @@ impl TokenRequest {
     /// # Errors
     /// `token_malformed`, with what is wrong as the fact `reason`: `name`, `scopes` or `sources`.
     pub fn checked(&self) -> Result<Self, StoreError> {
-        let malformed = |reason| Err(StoreError::new(ErrorKind::Invalid, "token_malformed").with("reason", reason));
+        let malformed = |reason| Err(token_malformed(reason));
         let name = &self.name;
         if name.trim().is_empty() || name.len() > TOKEN_NAME_MAX_BYTES || name.chars().any(char::is_control) {
             return malformed("name");
@@ -96,6 +96,11 @@ impl TokenRequest {
         sources.dedup();
         Ok(Self { scopes, sources, ..self.clone() })
     }
+}
+
+/// A request that is refused for what it says: `name`, `scopes`, `sources`, or `hash`, which another token has.
+pub fn token_malformed(reason: &'static str) -> StoreError {
+    StoreError::new(ErrorKind::Invalid, "token_malformed").with("reason", reason)
 }
 
 /// A token as it is kept.

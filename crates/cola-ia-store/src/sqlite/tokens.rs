@@ -2,7 +2,9 @@
 
 use cola_ia_core::clock::Timestamp;
 use cola_ia_core::event::Source;
-use cola_ia_core::store::{ErrorKind, OpId, StoreError, TokenHash, TokenRequest, TokenScope, TokenView};
+use cola_ia_core::store::{
+    ErrorKind, OpId, StoreError, TokenHash, TokenRequest, TokenScope, TokenView, token_malformed,
+};
 use rusqlite::{Connection, OptionalExtension as _, Row, params};
 
 use super::ops::{Call, digest};
@@ -34,6 +36,9 @@ pub(super) fn create(scope: &Scope<'_>, op: OpId, request: &TokenRequest) -> Res
     }
     if here()?.is_some() {
         return Err(StoreError::new(ErrorKind::Conflict, "token_name_taken").with("name", &request.name));
+    }
+    if find(scope.connection, request.hash).map_err(sqlite)?.is_some() {
+        return Err(token_malformed("hash"));
     }
     let at = scope.clock.now();
     scope

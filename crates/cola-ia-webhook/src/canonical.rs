@@ -203,7 +203,7 @@ fn stepped(digits: &str, at_end: u8, wrapped: u8, by: i8) -> String {
 }
 
 #[cfg(test)]
-mod tests {
+pub(crate) mod tests {
     use super::*;
     use proptest::prelude::*;
 
@@ -300,7 +300,7 @@ mod tests {
         }
     }
 
-    fn any_json() -> impl Strategy<Value = serde_json::Value> {
+    pub(crate) fn any_json() -> impl Strategy<Value = serde_json::Value> {
         let leaf = prop_oneof![
             Just(serde_json::Value::Null),
             any::<bool>().prop_map(Into::into),

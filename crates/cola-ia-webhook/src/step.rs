@@ -14,8 +14,12 @@
 /// | `content_type` | `type` |
 /// | `handshake` | `kind` |
 /// | `events` | `count` |
-/// | `id`, `type`, `time`, `text` | `event`: its place, from 1; `place`; `value` or `bytes` |
-/// | `refused` | `code`, `detail`, `status` |
+/// | `id`, `type`, `time`, `text` | `event`: its number, from 1; `place`; `value` or `bytes` |
+/// | `accepted`, the last | `events` |
+/// | `reply`, the last | `status` |
+/// | `refused`, the last | `code`, `detail`, `status` |
+///
+/// A step that does not pass has its `reason` among its facts where there is more than one.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Step {
     /// What was looked at.

@@ -18,6 +18,11 @@ use p256::pkcs8::EncodePublicKey as _;
 
 const SAMPLE: Sample<'_> = Sample { url: URL, id: "7", text: "un texto", event_type: "kind", body: None };
 
+fn hex(bytes: &[u8]) -> String {
+    let digits: Vec<String> = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
+    digits.concat()
+}
+
 /// A private key, and the public one as the scheme writes it.
 struct Pair {
     ed25519: ed25519_dalek::SigningKey,
@@ -37,7 +42,7 @@ impl Pair {
         let text = match scheme.name.as_str() {
             "standard-webhooks-asymmetric" => format!("whpk_{}", STANDARD.encode(bytes)),
             "sendgrid" => STANDARD.encode(self.p256.verifying_key().to_public_key_der().unwrap()),
-            _ => bytes.iter().map(|byte| format!("{byte:02x}")).collect(),
+            _ => hex(&bytes),
         };
         Secret::parse(scheme, text.as_bytes()).unwrap()
     }
@@ -66,7 +71,7 @@ impl Pair {
                     _ => br#"{"type":1,"event":{"type":"APPLICATION_AUTHORIZED","timestamp":"2025-06-15T15:06:40Z","data":{}}}"#,
                 };
                 let signature = self.ed25519.sign(&[time.as_bytes(), body].concat()).to_bytes();
-                let signature = signature.iter().map(|byte| format!("{byte:02x}")).collect();
+                let signature = hex(&signature);
                 (body, vec![("X-Signature-Timestamp", time), ("X-Signature-Ed25519", signature)])
             }
         };

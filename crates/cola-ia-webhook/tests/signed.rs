@@ -203,3 +203,41 @@ fn a_token_stands_in_the_header_that_the_source_names() {
     let request = Request { method: "POST", url: common::URL, headers: &lines, body };
     assert_eq!(code(receiver.receive(&request, NOW)), (RefusalCode::SignatureMissing, 401));
 }
+
+#[test]
+fn every_step_is_told_with_its_facts() {
+    let receiver = receiver(&spec("stripe"));
+    let body =
+        br#"{"id":"evt_1","type":"charge.failed","created":1750000000,"data":{"object":{"description":"hola"}}}"#;
+    let request = sign(&receiver, &[], body);
+    let lines = request.lines();
+    let url = format!("{}?token=hunter2&a=b", common::URL);
+    let seen = Request { method: "POST", url: &url, headers: &lines, body };
+    let steps = receiver.explain(&seen, common::seconds(-3));
+    let told: Vec<String> = steps
+        .iter()
+        .map(|step| {
+            let facts: Vec<String> = step.facts.iter().map(|(name, value)| format!("{name}={value}")).collect();
+            format!("{} {} {}", step.code, step.passed, facts.join(" "))
+        })
+        .collect();
+    assert_eq!(
+        told,
+        [
+            "method true method=POST",
+            "url true url=https://hooks.example/in/x?token=…&a=…",
+            "body true bytes=99 limit=5242880",
+            "header true name=Stripe-Signature state=found",
+            "signature_form true found=1 items=2",
+            "signature true secrets=1 matched=1",
+            "timestamp true sent=2025-06-15T15:06:40.000000Z now=2025-06-15T15:06:37.000000Z difference_s=-3.000 tolerance_s=300",
+            "content_type true type=application/json",
+            "events true count=1",
+            "id true event=1 place=/id value=evt_1",
+            "type true event=1 place=/type value=charge.failed",
+            "time true event=1 place=/created value=2025-06-15T15:06:40.000000Z",
+            "text true event=1 place=/data/object/description bytes=4",
+            "accepted true events=1",
+        ]
+    );
+}

@@ -2411,3 +2411,11 @@ serve-token-file = the token could not be written to { $path }: { $cause }
 serve-runtime = the server could not start: { $cause }
 serve-exposed = { $address } can be reached by others, without https unless a proxy adds it
 serve-stopped = stopped
+
+page-what = This server lets each event in once and keeps its job until it is done. What came and how it stands is also told by “cola-ia stats” and by /metrics
+page-login = To see counts here, open the link that the server printed when it started for the first time. Programs use a token: cola-ia token create
+page-code = This link opens a session of twelve hours in this browser, once
+page-enter = Log in
+page-code-spent = This link was used before, or is older than ten minutes. Commands and programs use a token instead: cola-ia token create
+page-leave = Log out
+page-total = all

@@ -2460,3 +2460,11 @@ serve-token-file = no se pudo escribir el token en { $path }: { $cause }
 serve-runtime = el servidor no pudo arrancar: { $cause }
 serve-exposed = a { $address } pueden llegar otros, y sin https si no lo añade un proxy
 serve-stopped = parado
+
+page-what = Este servidor deja entrar cada evento una sola vez y guarda su trabajo hasta que está hecho. Lo que llegó y cómo va lo dicen también «cola-ia stats» y /metrics
+page-login = Para ver aquí los recuentos, abre el enlace que el servidor mostró al arrancar por primera vez. Los programas usan un token: cola-ia token create
+page-code = Este enlace abre una sesión de doce horas en este navegador, una sola vez
+page-enter = Entrar
+page-code-spent = Este enlace ya se usó o tiene más de diez minutos. Los comandos y los programas usan un token: cola-ia token create
+page-leave = Salir
+page-total = todas

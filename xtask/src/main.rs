@@ -7,10 +7,10 @@
 mod bench;
 mod ci;
 mod deny;
-mod examples;
 mod failure;
 mod generated;
 mod machine;
+mod packages;
 mod repository;
 mod run;
 mod steps;

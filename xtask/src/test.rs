@@ -1,10 +1,10 @@
 //! `cargo xtask test`: every test of the workspace, with every tool that a test needs.
 
 use std::fs;
-use std::path::Path;
+use std::path::PathBuf;
 
-use crate::examples;
 use crate::failure::{Attempt, Failure};
+use crate::packages;
 use crate::repository::Repository;
 use crate::run::{self, Tally};
 use crate::tools;
@@ -19,11 +19,11 @@ const NEXTEST_PROFILE: &str = "full";
 pub(crate) fn run(repository: &Repository) -> Result<(), Failure> {
     println!("tools that the tests need:");
     tools::require()?;
-    let python = examples::python(repository)?;
+    let packages = packages::require(repository)?;
     let tests = if run::succeeds(&mut repository.cargo(["nextest", "--version"])) {
-        with_nextest(repository, &python)?
+        with_nextest(repository, &packages)?
     } else {
-        with_libtest(repository, &python)?
+        with_libtest(repository, &packages)?
     };
     let (documentation, documentation_passed) = run::run_counting_tests(
         repository.cargo(["test", "--doc", "--workspace", "--locked"]).env(REQUIRE_TOOLS.0, REQUIRE_TOOLS.1),
@@ -39,7 +39,7 @@ pub(crate) fn run(repository: &Repository) -> Result<(), Failure> {
     Ok(())
 }
 
-fn with_nextest(repository: &Repository, python: &Path) -> Result<Tally, Failure> {
+fn with_nextest(repository: &Repository, packages: &[(&str, PathBuf)]) -> Result<Tally, Failure> {
     println!("\nrunning the tests with cargo-nextest");
     let report = repository.target().join("nextest").join(NEXTEST_PROFILE).join("junit.xml");
     // A report of an earlier run must not be taken for this one's.
@@ -50,16 +50,16 @@ fn with_nextest(repository: &Repository, python: &Path) -> Result<Tally, Failure
         repository
             .cargo(["nextest", "run", "--workspace", "--locked", "--no-tests", "fail", "--profile", NEXTEST_PROFILE])
             .env(REQUIRE_TOOLS.0, REQUIRE_TOOLS.1)
-            .env(examples::PYTHON, python),
+            .envs(packages.iter().map(|(name, path)| (name, path))),
     )?;
     let text = fs::read_to_string(&report).attempt(|| format!("read {}", report.display()))?;
     tally_of_report(&text).ok_or_else(|| Failure::new(format!("no counts in {}", report.display())))
 }
 
-fn with_libtest(repository: &Repository, python: &Path) -> Result<Tally, Failure> {
+fn with_libtest(repository: &Repository, packages: &[(&str, PathBuf)]) -> Result<Tally, Failure> {
     println!("\ncargo-nextest is not installed: running the tests with cargo test");
     let mut command = repository.cargo(["test", "--workspace", "--locked", "--all-targets", "--no-fail-fast"]);
-    command.env(REQUIRE_TOOLS.0, REQUIRE_TOOLS.1).env(examples::PYTHON, python);
+    command.env(REQUIRE_TOOLS.0, REQUIRE_TOOLS.1).envs(packages.iter().map(|(name, path)| (name, path)));
     let (tally, passed) = run::run_counting_tests(&mut command)?;
     if passed { Ok(tally) } else { Err(Failure::new(format!("tests failed ({} of them)", tally.failed))) }
 }

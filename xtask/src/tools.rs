@@ -65,6 +65,13 @@ const TOOLS: &[Tool] = &[
         package: "nodejs",
         probe: &["-e", "process.exit(parseInt(process.versions.node) < 18 ? 1 : 0)"],
     },
+    Tool { name: "npm", why: "fetches what the end-to-end tests need", package: "npm", probe: &["--version"] },
+    Tool {
+        name: "chromium",
+        why: "fills in the form of examples/form, twice at once",
+        package: "chromium",
+        probe: &["--version", "--no-sandbox"],
+    },
 ];
 
 /// How a tool is on this machine.

@@ -122,5 +122,7 @@ shape! {
         conflict: Option<u32>,
         /// Where it was read, for a conflict.
         origin: Option<String>,
+        /// A duplicate by its signed bytes: they came before under another id.
+        replayed: bool,
     }
 }

@@ -1,10 +1,7 @@
 //! `serve`: the server, from its start to its end.
 
-use std::fs::OpenOptions;
-use std::io::{self, Write as _};
+use std::io;
 use std::net::{SocketAddr, TcpListener};
-use std::os::unix::fs::OpenOptionsExt as _;
-use std::path::PathBuf;
 use std::sync::Arc;
 
 use cola_ia_core::clock::{Clock as _, SystemClock, SystemEntropy};
@@ -18,7 +15,7 @@ use crate::config::{Settings, Warning};
 use crate::http::auth::{hash_of, new_token};
 use crate::http::{App, InSource, LogFormat, Parts, serve, start_log};
 use crate::lang::Message;
-use crate::{schedule, store};
+use crate::{private, schedule, store};
 
 /// The name of the token that the first start makes.
 const FIRST_TOKEN: &str = "admin";
@@ -131,8 +128,8 @@ async fn first_start(session: &Session, app: &App) -> Result<(), Problem> {
         return Ok(());
     }
     let token = new_token(&*app.entropy);
-    let path = token_file(&app.settings);
-    write_private(&path, &token).map_err(|cause| {
+    let path = private::beside(&app.settings.db, "admin-token");
+    private::write(&path, &token).map_err(|cause| {
         Problem::failed(Message::new("serve-token-file").with("path", path.display()).caused_by(&cause))
     })?;
     let request = TokenRequest {
@@ -156,20 +153,4 @@ async fn first_start(session: &Session, app: &App) -> Result<(), Problem> {
     };
     session.note(&Message::new("serve-login").with("link", format!("{base}/login?code={code}")));
     Ok(())
-}
-
-/// Beside the store.
-fn token_file(settings: &Settings) -> PathBuf {
-    let mut name = settings.db.file_name().unwrap_or_default().to_os_string();
-    name.push(".admin-token");
-    settings.db.with_file_name(name)
-}
-
-/// A new file that its owner alone can read, whole or not there. One that is left of a store that is gone gives place.
-fn write_private(path: &std::path::Path, text: &str) -> io::Result<()> {
-    let _ = std::fs::remove_file(path);
-    let mut file = OpenOptions::new().write(true).create_new(true).mode(0o600).open(path)?;
-    file.write_all(text.as_bytes())?;
-    file.write_all(b"\n")?;
-    file.sync_all()
 }

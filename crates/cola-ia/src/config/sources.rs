@@ -4,6 +4,7 @@ use std::num::NonZeroU32;
 use std::time::Duration;
 
 use cola_ia_core::event::Source;
+use cola_ia_core::limits::TEXT_MAX_BYTES_CEILING;
 use cola_ia_webhook::{Receiver, Secret, Spec, catalogue};
 
 use super::tables::{InFile, Item, Key, Table, TableLine, bare, name};
@@ -152,6 +153,8 @@ impl SourceConfig {
         };
         let secrets = self.secrets.iter().map(&mut read).collect::<Result<Vec<_>, _>>()?;
         spec.verify_token = self.verify_token.as_ref().map(&mut read).transpose()?;
+        // A source whose text is its whole body takes bodies as large as it says.
+        let max_text_bytes = max_text_bytes.max(scheme.max_body_bytes.min(TEXT_MAX_BYTES_CEILING));
         let receiver =
             Receiver::new(&spec, secrets.clone(), max_text_bytes).map_err(|error| fault(spec_fault(&error)))?;
         Ok(Opened { receiver, secrets, notes })

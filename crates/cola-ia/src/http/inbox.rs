@@ -14,7 +14,7 @@ use cola_ia_core::event::{Delivery, Origin, Source};
 use cola_ia_core::intake::{Intake, RefusalCode};
 use cola_ia_core::limits::BATCH_MAX_EVENTS;
 use cola_ia_core::verdict::Verdict;
-use cola_ia_webhook::{Found, Header, Outcome, Receiver, Refused, Reply, Request as WebhookRequest};
+use cola_ia_webhook::{Found, HandshakeToken, Header, Outcome, Receiver, Refused, Reply, Request as WebhookRequest};
 use governor::clock::{Clock as _, DefaultClock};
 use governor::{DefaultDirectRateLimiter, Quota, RateLimiter};
 
@@ -22,6 +22,7 @@ use super::body::{self, NoBody, Whole};
 use super::limits::{RETRY_AFTER_S, UNSIGNED_A_MINUTE};
 use super::{App, Problem, Remote, form};
 use crate::config::{FormConfig, Rate, SourceConfig};
+use crate::private;
 
 /// A sender, ready to receive.
 pub struct InSource {
@@ -127,7 +128,12 @@ async fn enter(app: &App, name: &Source, parts: &Parts, whole: Whole, remote: Ip
     let outcome = source.receiver.receive(&request_of(parts, &url, &headers, &whole.bytes), app.now());
     let found = match outcome {
         Outcome::Events(found) => found,
-        Outcome::Reply(reply) => return reply_of(reply, false),
+        Outcome::Reply(reply) => {
+            if let Some(token) = &reply.token {
+                keep_token(app, name, token);
+            }
+            return reply_of(reply, false);
+        }
         Outcome::Refused(Refused { code, detail, status }) => {
             let told = if detail.is_empty() { String::new() } else { format!("{detail}; ") };
             app.refusals.note(name, code, &format!("{told}{} bytes", whole.received), remote);
@@ -157,6 +163,16 @@ async fn enter(app: &App, name: &Source, parts: &Parts, whole: Whole, remote: Ip
         return thanks;
     }
     reply_of(source.receiver.answer(&verdicts), false)
+}
+
+/// A secret that a handshake brought goes to a private file beside the store, for the operator to put where the configuration looks
+/// for it. It is told nowhere else.
+fn keep_token(app: &App, name: &Source, token: &HandshakeToken) {
+    let path = private::beside(&app.settings.db, &format!("{name}.token"));
+    match private::write(&path, token.reveal()) {
+        Ok(()) => tracing::warn!(source = name.as_str(), file = %path.display(), "the secret of a handshake was kept"),
+        Err(error) => tracing::error!(source = name.as_str(), %error, "the secret of a handshake could not be kept"),
+    }
 }
 
 fn deliveries(name: &Source, found: Vec<Found>, remote: IpAddr) -> Vec<Intake> {

@@ -287,6 +287,7 @@ impl Make<'_> {
     fn global_options(&self) -> Vec<Arg> {
         let options = [
             self.option("db", "value-file"),
+            self.option("server", "value-url"),
             self.option("config", "value-file"),
             self.option("lang", "value-lang"),
             self.option("color", "value-when"),
@@ -687,7 +688,9 @@ pub fn parse(lang: &Lang, args: &[OsString]) -> Result<Parsed, Problem> {
 #[expect(clippy::too_many_lines, reason = "an arm a command")]
 fn read(matches: &ArgMatches) -> Result<Invocation, Problem> {
     let mut flags = Flags { config: path(matches, "config"), settings: Vec::new() };
-    flags.settings.extend(os(matches, "db").map(|value| ("db", value.to_owned())));
+    for name in ["db", "server"] {
+        flags.settings.extend(os(matches, name).map(|value| (name, value.to_owned())));
+    }
     let colour = match text(matches, "color")? {
         Some(word) => {
             ColourChoice::from_word(word).ok_or_else(|| unknown_word("--color", word, &ColourChoice::WORDS))?

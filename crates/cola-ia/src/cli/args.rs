@@ -158,6 +158,17 @@ pub enum Command {
     Help(Vec<String>),
 }
 
+impl Command {
+    /// The name of a command that works on this machine alone, and not with a server.
+    pub(super) const fn only_here(&self) -> Option<&'static str> {
+        match self {
+            Self::Init => Some("init"),
+            Self::Restore(_) => Some("restore"),
+            _ => None,
+        }
+    }
+}
+
 /// What `man` writes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ManOptions {

@@ -36,17 +36,17 @@ pub struct ExportOptions {
 pub fn run(session: &Session, options: &ExportOptions, settings: &Settings) -> Result<Exit, Problem> {
     let interrupt =
         Interrupt::listen(|| ()).map_err(|cause| Problem::failed(Message::new("signals-failed").caused_by(&cause)))?;
-    let store = crate::store::view(settings)?;
+    let store = crate::store::view(session, settings)?;
     let bar = bar(session, options);
     let exported = match &options.file {
         None => {
             let mut stdout = io::stdout().lock();
-            write(&store, &mut stdout, &interrupt, bar.as_ref(), Problem::stdout)
+            write(&*store, &mut stdout, &interrupt, bar.as_ref(), Problem::stdout)
         }
         Some(path) => {
             let failed = |cause: &io::Error| failed(path, cause);
             let mut file = temporary(path).map_err(|cause| failed(&cause))?;
-            let exported = write(&store, &mut file, &interrupt, bar.as_ref(), failed);
+            let exported = write(&*store, &mut file, &interrupt, bar.as_ref(), failed);
             exported.and_then(|counts| publish(file, path).map(|()| counts).map_err(|cause| failed(&cause)))
         }
     };

@@ -36,7 +36,7 @@ pub fn run(session: &Session, options: RecoverOptions, settings: &Settings) -> R
             let counter = if ended.state == JobState::Failed { &mut failed } else { &mut again };
             *counter += 1;
             // A job is never removed.
-            let Some(job) = block_on(jobs::find(&store, event)).map_err(|error| Problem::from_store(&error))? else {
+            let Some(job) = block_on(jobs::find(&*store, event)).map_err(|error| Problem::from_store(&error))? else {
                 continue;
             };
             push(&mut out, session, options, &job, ended);

@@ -48,7 +48,7 @@ pub fn run(session: &Session, options: &ResolveOptions, settings: &Settings) -> 
         .map_err(|error| Problem::from_store(&error))?;
     let event = match found.as_slice() {
         [event] => event,
-        [] => return Err(not_found(&store, options.source.as_ref(), &options.id)?),
+        [] => return Err(not_found(&*store, options.source.as_ref(), &options.id)?),
         several => return Err(several_sources(&options.id, several)),
     };
     if options.conflicts.is_empty() {

@@ -18,7 +18,7 @@ use crate::http::auth::Caller;
 use crate::http::{App, Problem};
 
 /// The header that names a call, the same for its repetitions.
-pub const OP_HEADER: &str = "idempotency-key";
+pub(crate) const OP_HEADER: &str = "idempotency-key";
 
 /// One request of a caller that is known.
 pub struct Call {
@@ -34,13 +34,7 @@ pub struct Call {
 }
 
 impl Call {
-    pub(super) fn new(
-        app: Arc<App>,
-        caller: Caller,
-        params: Vec<(String, String)>,
-        parts: Parts,
-        body: Body,
-    ) -> Self {
+    pub(super) fn new(app: Arc<App>, caller: Caller, params: Vec<(String, String)>, parts: Parts, body: Body) -> Self {
         let query = parts.uri.query().unwrap_or_default().to_owned();
         Self { app, caller, headers: parts.headers, params, query, body }
     }
@@ -123,17 +117,17 @@ fn read_op(text: &str) -> Option<OpId> {
 }
 
 /// An op id as the header has it.
-pub fn op_text(op: OpId) -> String {
+pub(crate) fn op_text(op: OpId) -> String {
     format!("{:032x}", u128::from_be_bytes(op.0))
 }
 
 /// 200 with this as JSON.
-pub fn json(value: &impl Serialize) -> Answer {
+pub(crate) fn json(value: &impl Serialize) -> Answer {
     json_as(StatusCode::OK, value)
 }
 
 /// This as JSON, with this status.
-pub fn json_as(status: StatusCode, value: &impl Serialize) -> Answer {
+pub(crate) fn json_as(status: StatusCode, value: &impl Serialize) -> Answer {
     let body = serde_json::to_vec(value).map_err(|error| {
         tracing::error!(%error, "an answer cannot be written");
         Problem::new(StatusCode::INTERNAL_SERVER_ERROR, "server_fault")
@@ -144,22 +138,22 @@ pub fn json_as(status: StatusCode, value: &impl Serialize) -> Answer {
 }
 
 /// A request that is refused with a code of the intake.
-pub fn refused(code: RefusalCode, status: u16, detail: &str) -> Problem {
+pub(crate) fn refused(code: RefusalCode, status: u16, detail: &str) -> Problem {
     Problem::of_refusal(status, code, detail)
 }
 
 /// 413.
-pub fn too_large(max: usize) -> Problem {
+pub(crate) fn too_large(max: usize) -> Problem {
     refused(RefusalCode::BodyTooLarge, 413, &format!("at most {max} bytes"))
 }
 
 /// 415.
-pub fn unsupported(found: &str) -> Problem {
+pub(crate) fn unsupported(found: &str) -> Problem {
     refused(RefusalCode::MediaTypeUnsupported, 415, found)
 }
 
 /// 400: a parameter of the query that is not understood.
-pub fn query_malformed(what: &str) -> Problem {
+pub(crate) fn query_malformed(what: &str) -> Problem {
     Problem::new(StatusCode::BAD_REQUEST, "query_malformed").detail(what)
 }
 

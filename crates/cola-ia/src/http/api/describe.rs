@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 
 use utoipa::ToSchema;
-use utoipa::openapi::schema::{Ref, Schema};
 use utoipa::openapi::RefOr;
+use utoipa::openapi::schema::{Ref, Schema};
 
 /// Shapes by name.
 pub type Schemas = BTreeMap<String, RefOr<Schema>>;

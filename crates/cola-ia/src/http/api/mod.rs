@@ -3,7 +3,7 @@
 //! [`endpoints`] is the one table of what there is: method, path, who may, what answers, and how it is described. The routes, the
 //! description at `/v1/openapi.json` and the test of every scope walk the same table, so that nothing can be there without a scope.
 
-mod call;
+pub(crate) mod call;
 mod conflicts;
 mod describe;
 mod effects;
@@ -23,7 +23,7 @@ use axum::response::{IntoResponse as _, Response};
 use axum::routing::MethodRouter;
 
 pub use call::Call;
-pub use describe::{Body, Doc, Param, Said, schema};
+pub use describe::{Body, Doc, Param, Said, SchemaOf, Schemas, schema};
 pub use endpoint::{Access, Answer, Answering, Endpoint, Verb};
 pub use openapi::openapi;
 

@@ -89,7 +89,8 @@ fn operation(endpoint: &Endpoint, schemas: &mut Schemas, problem: &RefOr<Schema>
         responses.insert(said.status, answer(said, schemas));
     }
     for (status, codes) in problems(endpoint) {
-        let text = format!("A problem: {}.", codes.iter().map(|code| format!("`{code}`")).collect::<Vec<_>>().join(", "));
+        let text =
+            format!("A problem: {}.", codes.iter().map(|code| format!("`{code}`")).collect::<Vec<_>>().join(", "));
         let content = Content::new(Some(problem.clone()));
         // Where a status is an answer too, its body says which.
         let response = responses.entry(status).or_insert_with(|| Response::new(text.clone()));
@@ -112,18 +113,12 @@ fn operation(endpoint: &Endpoint, schemas: &mut Schemas, problem: &RefOr<Schema>
     }
     if let Access::Scoped(scopes, _) = endpoint.access {
         // Any one of them will do, and `admin` always does.
-        for scope in scopes.iter().chain([&TokenScope::Admin]).filter(one_of(scopes)) {
+        let admin = (!scopes.contains(&TokenScope::Admin)).then_some(&TokenScope::Admin);
+        for scope in scopes.iter().chain(admin) {
             operation = operation.security(SecurityRequirement::new(SCHEME, [scope.as_str()]));
         }
     }
     operation.build()
-}
-
-/// `admin` is named once, where it is listed.
-fn one_of(scopes: &'static [TokenScope]) -> impl Fn(&&TokenScope) -> bool {
-    let mut named = scopes.contains(&TokenScope::Admin);
-    let _ = &mut named;
-    move |scope| **scope != TokenScope::Admin || !named || scopes.iter().any(|one| std::ptr::eq(one, *scope))
 }
 
 fn answer(said: &Said, schemas: &mut Schemas) -> Response {

@@ -133,12 +133,12 @@ fn write(
     Ok(counts)
 }
 
-fn folder_of(path: &Path) -> &Path {
+pub(super) fn folder_of(path: &Path) -> &Path {
     path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."))
 }
 
 /// A private file beside the one to be: a file of that name is whole or not there.
-fn temporary(path: &Path) -> io::Result<NamedTempFile> {
+pub(super) fn temporary(path: &Path) -> io::Result<NamedTempFile> {
     match fs::symlink_metadata(path) {
         Ok(_) => return Err(io::ErrorKind::AlreadyExists.into()),
         Err(missing) if missing.kind() == io::ErrorKind::NotFound => {}
@@ -151,7 +151,7 @@ fn temporary(path: &Path) -> io::Result<NamedTempFile> {
 }
 
 /// Gives it its name, unless something of that name has appeared.
-fn publish(file: NamedTempFile, path: &Path) -> io::Result<()> {
+pub(super) fn publish(file: NamedTempFile, path: &Path) -> io::Result<()> {
     file.as_file().sync_all()?;
     file.persist_noclobber(path).map_err(|error| error.error)?;
     File::open(folder_of(path))?.sync_all()

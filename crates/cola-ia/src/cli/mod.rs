@@ -64,7 +64,7 @@ pub use session::Session;
 pub(crate) use holder::lease;
 
 use cola_ia_core::filter::Filter;
-use cola_ia_core::store::{PageRequest, Store as _};
+use cola_ia_core::store::PageRequest;
 use pollster::block_on;
 
 use crate::add::run as add_command;

@@ -1,7 +1,7 @@
 //! `recover`: jobs whose workers are lost are taken up again.
 
 use cola_ia_core::job::JobState;
-use cola_ia_core::store::{Ended, JobSummary, LEASES_MAX, Store as _};
+use cola_ia_core::store::{Ended, JobSummary, LEASES_MAX};
 use cola_ia_wire::OrderAnswer;
 use pollster::block_on;
 

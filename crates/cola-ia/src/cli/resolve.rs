@@ -4,7 +4,7 @@ use cola_ia_core::clock::{SystemClock, SystemEntropy};
 use cola_ia_core::event::Source;
 use cola_ia_core::job::JobState;
 use cola_ia_core::store::{
-    ConflictView, Decision, EventHistory, HISTORY_MAX, OpId, ResolveRequest, Resolved, Store as _, StoreError,
+    ConflictView, Decision, EventHistory, HISTORY_MAX, OpId, ResolveRequest, Resolved, StoreError,
 };
 use cola_ia_core::verdict::Verdict;
 use cola_ia_wire::Resolution;

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use cola_ia_core::clock::{Clock as _, SystemClock, SystemEntropy, Timestamp};
-use cola_ia_core::store::{OpId, Restored, RestoredMark, Store as _};
+use cola_ia_core::store::{OpId, Restored, RestoredMark};
 use cola_ia_store::sqlite::SqliteStore;
 use cola_ia_wire::{Mark, VERSION};
 use pollster::block_on;

@@ -15,7 +15,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use cola_ia_core::clock::{SystemClock, SystemEntropy};
 use cola_ia_core::store::export::{EXPORT_VERSION, ImportBatch, Kind};
-use cola_ia_core::store::{ErrorKind, OpId, Store as _, StoreError};
+use cola_ia_core::store::{ErrorKind, OpId, StoreError};
 use cola_ia_store::sqlite::{Options, SqliteStore};
 use cola_ia_wire::{ExportCounts, ExportHeader, ExportLine, read_export_line};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};

@@ -82,6 +82,7 @@ exit-codes-cola-ia =
     2    the command or a setting is not understood; nothing was attempted
     3    conflicts were found and --fail-on conflict was given
     4    some input was refused; everything else entered
+    5    the server does not know the token, or it does not allow this
     6    only the last line is unfinished; the next run takes it
     7    the lease is lost; nothing was changed
     8    there is nothing to claim; where a source is paused, stderr says so
@@ -1082,6 +1083,12 @@ usage-resolve-one = only one of --keep, --accept and --as can be given
 usage-resolve-run = --run goes with --accept
 usage-resolve-as-one = --as is about one conflict: an id has one text
 usage-prune-shrink = --shrink does not go with --dry-run
+server-token-missing = the server { $server } needs a token, and there is none
+server-token-missing-hint = give it in COLA_IA_TOKEN, or name a file that holds it in COLA_IA_TOKEN_FILE; “cola-ia token create” makes one
+server-token-none = { $path } holds no token
+server-token-open = others can read the token in { $path }
+server-token-open-hint = chmod 600 { $path }
+server-token-unreadable = the token's file { $path } cannot be read: { $cause }
 usage-lease-what = a lease is what “cola-ia claim” prints first: 36 hexadecimal digits
 usage-lease-missing = no lease is named, and { $variable } is not set
 usage-not-a-lease = “{ $value }” is no lease
@@ -1474,6 +1481,8 @@ prune-ops =
         [one] the record of 1 call
        *[other] the records of { $count } calls
     }
+prune-shrink-remote = --shrink works on the store's file, and not with a server
+prune-shrink-remote-hint = run it where the file is, without --server
 prune-shrunk = the store took { $from } and takes { $to }
 prune-shrink-hint = the room is used again by new events; to give it back to the disk: cola-ia prune --shrink
 
@@ -2188,6 +2197,22 @@ store-import_other_namespace = the store { $path } has events of another origin 
 store-import_other_namespace-hint = import into a new store: cola-ia import --db NEW FILE
 store-import_out_of_order = the records of an import do not stand in the order of an export; this is a fault of cola-ia
 store-import_out_of_order-hint = please report it; nothing of that batch was changed
+store-server_address = the server's address cannot be used: { $cause }
+store-server_address-hint = write https://HOST[:PORT], or http://127.0.0.1:PORT for a server on this machine
+store-server_answer = the server { $server } answered something else: { $cause }
+store-server_answer-hint = look whether a cola-ia server of this version or a newer one is at that address, and no other program before it
+store-server_certificates = the certificates that this system trusts cannot be read: { $cause }
+store-server_certificates-hint = install the system's package of certificates, often called ca-certificates
+store-server_forbidden = the token is good, and the server { $server } does not allow it this: { $what }
+store-server_forbidden-hint = ask for a token with that scope or source: cola-ia token create
+store-server_insecure = the token would go over an open network to { $server }
+store-server_insecure-hint = give the server's https address
+store-server_token = what was given as a token is none
+store-server_token-hint = a token is one word of visible ASCII characters, such as “token create” prints
+store-server_unauthorised = the server { $server } does not know this token, or it has ended
+store-server_unauthorised-hint = give one that is good, in COLA_IA_TOKEN or in the file that COLA_IA_TOKEN_FILE names
+store-server_unreachable = the server { $server } does not answer: { $cause }
+store-server_unreachable-hint = look whether “cola-ia serve” runs there, and whether the address is right; what was not answered can be said again
 store-interrupted = interrupted; what was answered is stored
 store-interrupted-hint = run the same again: nothing enters twice
 store-store_closed = the store has been closed

@@ -82,6 +82,7 @@ exit-codes-cola-ia =
     2    no se entiende el comando o un ajuste; no se intentó nada
     3    hay conflictos y pediste --fail-on conflict
     4    se rechazó parte de la entrada; lo demás entró
+    5    el servidor no conoce el token, o este no permite hacerlo
     6    solo quedó sin terminar la última línea; la próxima vez entrará
     7    se perdió la reserva; no se cambió nada
     8    no hay nada que reservar; si un origen está en pausa, stderr lo dice
@@ -1099,6 +1100,12 @@ usage-resolve-one = solo puede darse uno de --keep, --accept y --as
 usage-resolve-run = --run va con --accept
 usage-resolve-as-one = --as trata de un solo conflicto: un id tiene un texto
 usage-prune-shrink = --shrink no va con --dry-run
+server-token-missing = el servidor { $server } necesita un token y no hay ninguno
+server-token-missing-hint = dalo en COLA_IA_TOKEN, o nombra en COLA_IA_TOKEN_FILE un archivo que lo tenga; «cola-ia token create» crea uno
+server-token-none = { $path } no contiene ningún token
+server-token-open = otros pueden leer el token de { $path }
+server-token-open-hint = chmod 600 { $path }
+server-token-unreadable = no se puede leer el archivo del token, { $path }: { $cause }
 usage-lease-what = una reserva es lo primero que escribe «cola-ia claim»: 36 cifras hexadecimales
 usage-lease-missing = no se nombra ninguna reserva, y { $variable } no está en el entorno
 usage-not-a-lease = «{ $value }» no es una reserva
@@ -1491,6 +1498,8 @@ prune-ops =
         [one] el apunte de 1 llamada
        *[other] los apuntes de { $count } llamadas
     }
+prune-shrink-remote = --shrink trabaja sobre el archivo del almacén, y no con un servidor
+prune-shrink-remote-hint = ejecútalo donde está el archivo, sin --server
 prune-shrunk = el almacén ocupaba { $from } y ocupa { $to }
 prune-shrink-hint = el sitio lo usarán los eventos nuevos; para devolverlo al disco: cola-ia prune --shrink
 
@@ -2216,6 +2225,22 @@ store-import_other_namespace = el almacén { $path } tiene eventos de otro orige
 store-import_other_namespace-hint = importa en un almacén nuevo: cola-ia import --db NUEVO ARCHIVO
 store-import_out_of_order = los registros de una importación no están en el orden de una exportación; es un fallo de cola-ia
 store-import_out_of_order-hint = avísanos, por favor; no se cambió nada de ese lote
+store-server_address = no se puede usar la dirección del servidor: { $cause }
+store-server_address-hint = escribe https://HOST[:PUERTO], o http://127.0.0.1:PUERTO para un servidor en esta máquina
+store-server_answer = el servidor { $server } respondió otra cosa: { $cause }
+store-server_answer-hint = mira si en esa dirección hay un servidor cola-ia de esta versión o de una más nueva, y ningún otro programa delante
+store-server_certificates = no se pueden leer los certificados en los que confía este sistema: { $cause }
+store-server_certificates-hint = instala el paquete de certificados del sistema, que suele llamarse ca-certificates
+store-server_forbidden = el token vale, pero el servidor { $server } no le permite esto: { $what }
+store-server_forbidden-hint = pide un token con ese permiso o ese origen: cola-ia token create
+store-server_insecure = el token iría por una red abierta hasta { $server }
+store-server_insecure-hint = da la dirección https del servidor
+store-server_token = lo que se dio como token no lo es
+store-server_token-hint = un token es una sola palabra de caracteres ASCII visibles, como la que imprime «token create»
+store-server_unauthorised = el servidor { $server } no conoce este token, o ya caducó
+store-server_unauthorised-hint = da uno que valga, en COLA_IA_TOKEN o en el archivo que nombra COLA_IA_TOKEN_FILE
+store-server_unreachable = el servidor { $server } no responde: { $cause }
+store-server_unreachable-hint = mira si allí se ejecuta «cola-ia serve» y si la dirección es la correcta; lo que no tuvo respuesta se puede repetir
 store-interrupted = interrumpido; lo que se respondió está guardado
 store-interrupted-hint = ejecuta lo mismo otra vez: nada entra dos veces
 store-store_closed = el almacén está cerrado

@@ -2,7 +2,7 @@
 
 use cola_ia_core::clock::{SystemClock, SystemEntropy};
 use cola_ia_core::effect::{Decision, EffectState, SettleAnswer};
-use cola_ia_core::store::{EffectDecision, EffectView, EventHistory, OpId, Store as _};
+use cola_ia_core::store::{EffectDecision, EffectView, EventHistory, OpId};
 use cola_ia_wire::EffectDecided;
 use pollster::block_on;
 

@@ -77,6 +77,8 @@ struct Worker {
     lease: Duration,
     grace: Duration,
     time_limit: Option<Duration>,
+    /// Variables that no command inherits.
+    withheld: Arc<[String]>,
     store: Arc<dyn Store>,
     namespace: OnceCell<[u8; 16]>,
     /// The store's currency, once it is known.
@@ -196,6 +198,7 @@ pub fn run(session: &Session, options: &WorkOptions, settings: &Settings) -> Res
         lease: settings.lease,
         grace: settings.grace,
         time_limit: settings.time_limit,
+        withheld: settings.secret_variables().into(),
         store: Arc::new(store),
         namespace: OnceCell::new(),
         currency: OnceCell::new(),

@@ -12,6 +12,7 @@ pub mod money;
 pub mod print;
 pub mod remote;
 pub mod result_file;
+pub mod schedule;
 pub mod store;
 pub mod worker;
 pub mod worker_name;

@@ -196,7 +196,8 @@ fn ids_reach_what_they_name_and_nothing_else() {
     assert_eq!(json(&behind.ok(&["jobs", "--json"])).len(), ODD_IDS.len());
     // Through a worker, into the job and back.
     let done = behind.ok(&["work", "--drain", "--", "sh", "-c", "printf %s \"$COLA_IA_ID\" >> ids; echo >> ids"]);
-    let mut seen: Vec<String> = String::from_utf8(behind.place.read("ids")).unwrap().lines().map(str::to_owned).collect();
+    let mut seen: Vec<String> =
+        String::from_utf8(behind.place.read("ids")).unwrap().lines().map(str::to_owned).collect();
     seen.sort_unstable();
     let mut expected = ODD_IDS.map(str::to_owned).to_vec();
     expected.sort_unstable();

@@ -22,6 +22,7 @@ fn sh(script: impl AsRef<str>) -> Spec {
         program: "sh".into(),
         args: vec!["-c".into(), script.as_ref().into()],
         env: Vec::new(),
+        withheld: [].into(),
         stdin: String::new(),
         inherit: None,
         mark: None,

@@ -5,8 +5,8 @@ use std::borrow::Cow;
 use cola_ia_core::intake::EventNumber;
 use cola_ia_core::store::{Cursor, JobPage, Page};
 use serde::{Deserialize, Serialize};
-use utoipa::openapi::schema::{ArrayBuilder, ObjectBuilder, Ref, Schema, SchemaType, Type};
 use utoipa::openapi::RefOr;
+use utoipa::openapi::schema::{ArrayBuilder, ObjectBuilder, Ref, Schema, SchemaType, Type};
 use utoipa::{PartialSchema, ToSchema};
 
 use super::Carry;

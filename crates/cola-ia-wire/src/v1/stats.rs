@@ -146,6 +146,8 @@ shape! {
         paused_at: Option<Instant>,
         /// Jobs whose leases have run out, and which nobody has recovered yet. They count as running.
         expired: u64,
+        /// When the first of its pending jobs is due, or has been since.
+        due_at: Option<Instant>,
     }
 }
 

@@ -3,12 +3,13 @@
 use std::borrow::Cow;
 use std::fmt::Write as _;
 
+use cola_ia_core::clock::{Clock as _, SystemClock, Timestamp};
 use cola_ia_core::cost::decimal;
 use cola_ia_wire::{SettingLine, VERSION};
 
 use super::add::push_json;
 use super::{Exit, Problem, Session, print};
-use crate::config::{Origin, PriceLine, Resolved, Settings, pasteable_line, redact_url};
+use crate::config::{Origin, PriceLine, Resolved, Settings, TableLine, pasteable_line, redact_url};
 use crate::lang::{Lang, Message};
 use crate::print::safe_line;
 
@@ -18,8 +19,9 @@ use crate::print::safe_line;
 /// stdout cannot be written.
 pub fn show(settings: &Settings, lang: &Lang, origin: bool, json: bool) -> Result<Exit, Problem> {
     let mut out = String::new();
-    let lines =
-        settings.resolved.iter().map(pasteable_line).chain(settings.price_lines.iter().map(PriceLine::pasteable));
+    let lines = settings.resolved.iter().map(pasteable_line);
+    let lines = lines.chain(settings.price_lines.iter().map(PriceLine::pasteable));
+    let lines = lines.chain(settings.table_lines().map(TableLine::pasteable));
     let width = lines.map(|line| line.chars().count()).max().unwrap_or_default();
     for resolved in &settings.resolved {
         if json {
@@ -44,18 +46,49 @@ pub fn show(settings: &Settings, lang: &Lang, origin: bool, json: bool) -> Resul
             out.push('\n');
         }
     }
+    for line in settings.table_lines() {
+        if json {
+            push_json(&mut out, &setting_line(line.key.as_str().into(), as_json(&line.value), &line.origin));
+        } else if origin {
+            let _ = writeln!(out, "{:<width$}  # {}", line.pasteable(), origin_in_prose(lang, &line.origin));
+        } else {
+            out.push_str(&line.pasteable());
+            out.push('\n');
+        }
+    }
     print(&out)
 }
 
-/// Says that the settings are ok, and which file they came from: they were read to get here.
+/// Says that the settings are ok, and which file they came from: they were read to get here. Of sources, the secrets are read and
+/// the receivers made.
 ///
 /// # Errors
-/// stdout cannot be written.
+/// A source that cannot receive; stdout cannot be written.
 pub fn check(session: &Session, settings: &Settings) -> Result<Exit, Problem> {
     let key = if settings.file.is_some() { "config-read" } else { "config-read-no-file" };
     let file = settings.file.as_deref().unwrap_or(std::path::Path::new(crate::config::DEFAULT_FILE));
     session.note(&Message::new(key).with("file", file.display()));
+    for source in &settings.sources {
+        source.open(&session.environment, settings.max_text_bytes)?.notes.iter().for_each(|note| session.note(note));
+    }
+    if !settings.sources.is_empty() {
+        session.note(&Message::new("config-sources-ready").number("count", settings.sources.len() as u64));
+    }
+    for schedule in &settings.schedules {
+        let next = schedule.plan.next(SystemClock.now()).map_or_else(String::new, Timestamp::to_rfc3339);
+        session.note(&Message::new("config-schedule").with("name", &schedule.name).with("next", next));
+    }
     print("ok\n")
+}
+
+/// Numbers, texts, lists and tables have their form in JSON; a date is its text.
+fn as_json(value: &toml::Value) -> serde_json::Value {
+    match value {
+        toml::Value::Datetime(date) => date.to_string().into(),
+        toml::Value::Array(list) => list.iter().map(as_json).collect(),
+        toml::Value::Table(table) => table.iter().map(|(key, value)| (key.clone(), as_json(value))).collect(),
+        other => serde_json::to_value(other).unwrap_or_default(),
+    }
 }
 
 fn origin_in_prose(lang: &Lang, origin: &Origin) -> String {
@@ -79,6 +112,9 @@ fn json_line(resolved: &Resolved) -> SettingLine<'_, serde_json::Value> {
         V::Duration(_) | V::Age(_) => crate::config::toml_literal(&resolved.value).trim_matches('"').into(),
         V::Bool(value) => (*value).into(),
         V::Count(count) => (*count).into(),
+        V::Listen(address) => address.to_string().into(),
+        V::Url(url) => url.as_str().into(),
+        V::Hosts(hosts) => hosts.clone().into(),
     };
     setting_line(resolved.setting.name.into(), value, &resolved.origin)
 }

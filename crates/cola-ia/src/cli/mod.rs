@@ -42,6 +42,7 @@ pub mod resolve;
 pub mod restore;
 pub mod restored;
 pub mod resume;
+pub mod serve;
 mod session;
 pub mod show;
 pub(crate) mod standing;
@@ -165,11 +166,16 @@ fn dispatch(session: &Session, invocation: &Invocation) -> Result<Exit, Problem>
             };
             print(&text)
         }
+        Command::Serve(options) => serve::run(session, *options, load(NamedFile::MustExist)?),
         Command::Stats(options) => stats::run(session, options, &*store::view(session, &load(NamedFile::MustExist)?)?),
         Command::Costs(options) => costs::run(session, options, &*store::view(session, &load(NamedFile::MustExist)?)?),
         Command::Budget(options) => budget::run(session, options, &load(NamedFile::MustExist)?),
-        Command::Deliveries(options) => deliveries::run(session, options, &*store::view(session, &load(NamedFile::MustExist)?)?),
-        Command::Conflicts(options) => conflicts::run(session, options, &*store::view(session, &load(NamedFile::MustExist)?)?),
+        Command::Deliveries(options) => {
+            deliveries::run(session, options, &*store::view(session, &load(NamedFile::MustExist)?)?)
+        }
+        Command::Conflicts(options) => {
+            conflicts::run(session, options, &*store::view(session, &load(NamedFile::MustExist)?)?)
+        }
         Command::Errors(options) => {
             let settings = load(NamedFile::MustExist)?;
             let bounds = errors::Bounds { line: settings.max_line_bytes, text: settings.max_text_bytes };

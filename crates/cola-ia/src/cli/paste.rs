@@ -11,7 +11,8 @@ pub fn show_command(settings: &Settings, source: &Source, id: &str) -> Option<St
     if let Some(server) = &settings.server {
         command = format!("{command} --server {}", shell_word(server.url.as_str())?);
     }
-    let by_flag = settings.server.is_none() && settings.resolved.iter().any(|one| one.setting.name == "db" && matches!(one.origin, Origin::Flag(_)));
+    let by_flag = settings.server.is_none()
+        && settings.resolved.iter().any(|one| one.setting.name == "db" && matches!(one.origin, Origin::Flag(_)));
     if by_flag {
         command = format!("{command} --db {}", shell_path(settings.db.to_str()?)?);
     }

@@ -62,8 +62,7 @@ pub fn run(session: &Session, options: &TailOptions, settings: &Settings) -> Res
         None => None,
     };
     let look = || remote.is_none().then(|| Look::at(&settings.db));
-    let mut follower =
-        Follower { session, options, settings, remote: remote.as_ref(), cursor: None, waits_for: None };
+    let mut follower = Follower { session, options, settings, remote: remote.as_ref(), cursor: None, waits_for: None };
     loop {
         let seen = look();
         let delay = match follower.read_on(&interrupted) {

@@ -41,15 +41,15 @@ impl Environment {
         self.var_os(name).map(|value| value.to_string_lossy().into_owned())
     }
 
-    /// A warning for each `COLA_IA_*` variable that nothing reads.
-    pub(super) fn unknown_variables(&self) -> Vec<Warning> {
+    /// A warning for each `COLA_IA_*` variable that nothing reads; those of sources' secrets are read.
+    pub(super) fn unknown_variables(&self, of_sources: &[&str]) -> Vec<Warning> {
         let known: Vec<&str> = SETTINGS.iter().map(|setting| setting.env).chain([LANG_VAR, CONFIG_VAR]).collect();
         let mut unknown: Vec<&OsStr> = self
             .vars
             .iter()
             .map(|(name, _)| name.as_os_str())
             .filter(|name| name.as_encoded_bytes().starts_with(PREFIX.as_bytes()))
-            .filter(|name| !known.iter().chain(&RESERVED_VARS).any(|known| name == known))
+            .filter(|name| !known.iter().chain(&RESERVED_VARS).chain(of_sources).any(|known| name == known))
             .collect();
         unknown.sort_unstable();
         unknown

@@ -8,7 +8,9 @@ use std::path::{Path, PathBuf};
 use toml::de::{DeTable, DeValue};
 
 use super::prices::{self, PriceLine};
-use super::{Environment, NamedFile, Origin, SETTINGS, Value, nearest};
+use super::tables::InFile;
+use super::{Environment, NamedFile, Origin, SETTINGS, ScheduleConfig, SourceConfig, Value, nearest};
+use super::{schedules, sources};
 use crate::cli::{Exit, Problem};
 use crate::lang::Message;
 
@@ -25,6 +27,8 @@ pub(super) struct Contents {
     pub(super) path: Option<PathBuf>,
     pub(super) entries: Vec<(&'static str, Value, Origin)>,
     pub(super) prices: Vec<PriceLine>,
+    pub(super) sources: Vec<SourceConfig>,
+    pub(super) schedules: Vec<ScheduleConfig>,
 }
 
 /// Reads the file that `--config` names, else the variable, else the one in the working folder if it is there.
@@ -42,8 +46,8 @@ pub(super) fn read(flag: Option<&Path>, environment: &Environment, named: NamedF
             return Err(if missing { problem.hint(Message::new("config-unreadable-hint")) } else { problem });
         }
     };
-    let (entries, prices) = parse(&path, text.strip_prefix('\u{feff}').unwrap_or(&text))?;
-    Ok(Contents { path: Some(path), entries, prices })
+    let contents = parse(&path, text.strip_prefix('\u{feff}').unwrap_or(&text))?;
+    Ok(Contents { path: Some(path), ..contents })
 }
 
 fn read_bounded(path: &Path) -> std::io::Result<String> {
@@ -52,36 +56,43 @@ fn read_bounded(path: &Path) -> std::io::Result<String> {
     if text.len() as u64 > FILE_MAX_BYTES { Err(ErrorKind::FileTooLarge.into()) } else { Ok(text) }
 }
 
-type Entries = Vec<(&'static str, Value, Origin)>;
-
-fn parse(path: &Path, text: &str) -> Result<(Entries, Vec<PriceLine>), Problem> {
+fn parse(path: &Path, text: &str) -> Result<Contents, Problem> {
     let table = DeTable::parse(text).map_err(|error| {
         let place = Place::of(text, error.span());
         let message = Message::new("config-syntax").with("place", place.in_file(path)).with("cause", error.message());
         Problem::new(Exit::Usage, message)
     })?;
-    let (mut keys, mut prices) = (Vec::new(), Vec::new());
+    let folder = path.parent().unwrap_or(Path::new(""));
+    let file = InFile { path, text, folder };
+    let (mut keys, mut contents) = (Vec::new(), Contents::default());
     for (key, value) in table.get_ref() {
         let name = key.get_ref().as_ref();
         let is_table =
             SETTINGS.iter().any(|setting| setting.name.split_once('.').is_some_and(|(first, _)| first == name));
         match value.get_ref() {
-            _ if name == prices::TABLE => prices = prices::read(path, text, value)?,
+            _ if name == prices::TABLE => contents.prices = prices::read(path, text, value)?,
+            _ if name == schedules::TABLE => contents.schedules = schedules::read(&file, value)?,
             DeValue::Table(table) if is_table => {
-                keys.extend(table.iter().map(|(key, value)| (format!("{name}.{}", key.get_ref()), key, value)));
+                for (key, value) in table {
+                    // A table in `[source]` is a source, whatever its name; anything else is a setting.
+                    match value.get_ref() {
+                        DeValue::Table(_) if name == sources::TABLE => {
+                            contents.sources.push(sources::read(&file, key, value)?);
+                        }
+                        _ => keys.push((format!("{name}.{}", key.get_ref()), key, value)),
+                    }
+                }
             }
             _ => keys.push((name.to_owned(), key, value)),
         }
     }
     keys.sort_by_key(|(_, key, _)| key.span().start);
-    let folder = path.parent().unwrap_or(Path::new(""));
-    let mut entries = Vec::new();
     for (name, key, value) in keys {
         let Some(setting) = SETTINGS.iter().find(|setting| setting.name == name) else {
             let place = Place::of(text, Some(key.span())).in_file(path);
             let problem =
                 Problem::new(Exit::Usage, Message::new("config-unknown-key").with("place", place).with("key", &name));
-            return Err(match nearest(&name, SETTINGS.iter().map(|setting| setting.name).chain([prices::TABLE])) {
+            return Err(match nearest(&name, SETTINGS.iter().map(|setting| setting.name).chain(TABLES)) {
                 Some(meant) => problem.hint(Message::new("did-you-mean").with("meant", meant)),
                 None => problem.hint(Message::new("config-unknown-key-hint")),
             });
@@ -91,10 +102,14 @@ fn parse(path: &Path, text: &str) -> Result<(Entries, Vec<PriceLine>), Problem> 
             .kind
             .parse_toml(value.get_ref(), folder)
             .map_err(|fault| fault.at(&format!("{}: {name}", place.in_file(path))))?;
-        entries.push((setting.name, parsed, Origin::File(path.to_path_buf(), place.line)));
+        contents.entries.push((setting.name, parsed, Origin::File(path.to_path_buf(), place.line)));
     }
-    Ok((entries, prices))
+    contents.sources.sort_by(|one, other| one.name.as_str().cmp(other.name.as_str()));
+    Ok(contents)
 }
+
+/// The tables that hold no settings.
+const TABLES: [&str; 3] = [prices::TABLE, schedules::TABLE, sources::TABLE];
 
 /// A line and a column, both from 1; the column counts characters.
 pub(super) struct Place {

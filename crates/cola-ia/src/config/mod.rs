@@ -8,13 +8,18 @@ mod file;
 mod nearest;
 mod prices;
 mod redact;
+mod schedules;
+mod secrets;
 mod server;
+mod sources;
 mod table;
+mod tables;
 mod value;
 mod write;
 
 use std::cmp::Ordering;
 use std::ffi::OsString;
+use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -28,8 +33,12 @@ pub use file::{CONFIG_VAR, DEFAULT_FILE};
 pub use nearest::nearest;
 pub use prices::PriceLine;
 pub use redact::redact_url;
+pub use schedules::ScheduleConfig;
+pub use secrets::SecretPlace;
 pub use server::{FoundToken, Secret, Server, ServerUrl, TokenFault, is_token, read_token};
+pub use sources::{FormConfig, Opened, Rate, SourceConfig};
 pub use table::{Kind, RESERVED_VARS, SETTINGS, Setting};
+pub use tables::TableLine;
 pub use value::Value;
 pub use write::{commented_file, pasteable_line, size, toml_literal};
 
@@ -101,16 +110,51 @@ pub struct Settings {
     pub retention_deliveries: Option<Duration>,
     /// How long texts and history of finished events are kept; `None`: for good.
     pub retention_texts: Option<Duration>,
+    /// Where the server listens.
+    pub listen: SocketAddr,
+    /// The server's address as senders see it, without a slash at its end.
+    pub public_url: Option<String>,
+    /// Hosts that the server answers to, besides those of the two above; in lower case.
+    pub allowed_hosts: Vec<String>,
+    /// The bounds of the server.
+    pub serve: ServeSettings,
+    /// How often the server makes a backup; `None`: never.
+    pub backup_every: Option<Duration>,
+    /// How many of these are kept.
+    pub backup_keep: u32,
+    /// Where they are.
+    pub backup_folder: PathBuf,
     /// What models cost.
     pub prices: Prices,
     /// The same with their origins, in the order of the file.
     pub price_lines: Vec<PriceLine>,
-    /// All but prices with their origins, in the order of the table.
+    /// Senders, by name.
+    pub sources: Vec<SourceConfig>,
+    /// Schedules, by name.
+    pub schedules: Vec<ScheduleConfig>,
+    /// All but prices, sources and schedules with their origins, in the order of the table.
     pub resolved: Vec<Resolved>,
     /// The file that was read.
     pub file: Option<PathBuf>,
     /// What is odd and no error: unknown `COLA_IA_*` variables, bounds that defeat each other.
     pub warnings: Vec<Warning>,
+}
+
+/// The bounds of the server.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ServeSettings {
+    /// Open connections.
+    pub max_connections: u32,
+    /// Until the head of a request must have come.
+    pub header_deadline: Duration,
+    /// Until its body must have come.
+    pub body_deadline: Duration,
+    /// How long requests in progress may go on once the server is to stop.
+    pub grace: Duration,
+    /// Bytes of bodies in memory.
+    pub body_budget: usize,
+    /// Requests that wait for the store.
+    pub queue: u32,
 }
 
 /// A warning and what to do about it.
@@ -156,12 +200,14 @@ impl Settings {
             resolved.push(Resolved { setting, value, origin });
         }
         let server = server_of(&resolved)?;
-        let mut warnings = environment.unknown_variables();
+        let mut warnings = environment.unknown_variables(&sources::variables(&file.sources));
         warnings.extend(settle_line_bound(&mut resolved));
         Ok(Self {
             prices: prices::by_model(&file.prices),
             price_lines: file.prices,
             server,
+            sources: file.sources,
+            schedules: file.schedules,
             ..Self::from_resolved(resolved, file.path, warnings)
         })
     }
@@ -169,6 +215,17 @@ impl Settings {
     /// Whether nobody has said anything about this setting.
     pub fn is_default(&self, name: &str) -> bool {
         self.resolved.iter().any(|one| one.setting.name == name && one.origin == Origin::Default)
+    }
+
+    /// What the file says of sources and schedules.
+    pub fn table_lines(&self) -> impl Iterator<Item = &TableLine> {
+        let of_sources = self.sources.iter().flat_map(|source| &source.lines);
+        of_sources.chain(self.schedules.iter().flat_map(|schedule| &schedule.lines))
+    }
+
+    /// The variables that hold secrets of sources: no command that is run inherits them.
+    pub fn secret_variables(&self) -> Vec<String> {
+        sources::variables(&self.sources).into_iter().map(str::to_owned).collect()
     }
 
     fn from_resolved(resolved: Vec<Resolved>, file: Option<PathBuf>, warnings: Vec<Warning>) -> Self {
@@ -197,6 +254,22 @@ impl Settings {
             retention_deliveries: value("retention.deliveries").and_then(Value::as_age),
             retention_texts: value("retention.texts").and_then(Value::as_age),
             server: None,
+            listen: value("listen").and_then(Value::as_listen).unwrap_or(SocketAddr::from(([127, 0, 0, 1], 0))),
+            public_url: value("public_url").and_then(Value::as_url).map(str::to_owned),
+            allowed_hosts: value("allowed_hosts").and_then(Value::as_hosts).unwrap_or_default().to_vec(),
+            serve: ServeSettings {
+                max_connections: count("serve.max_connections"),
+                header_deadline: duration("serve.header_deadline"),
+                body_deadline: duration("serve.body_deadline"),
+                grace: duration("serve.grace"),
+                body_budget: bytes("serve.body_budget"),
+                queue: count("serve.queue"),
+            },
+            backup_every: value("backup.every").and_then(Value::as_age).filter(|every| !every.is_zero()),
+            backup_keep: count("backup.keep"),
+            backup_folder: value("backup.folder").and_then(Value::as_path).map(Path::to_path_buf).unwrap_or_default(),
+            sources: Vec::new(),
+            schedules: Vec::new(),
             prices: Prices::default(),
             price_lines: Vec::new(),
             resolved,

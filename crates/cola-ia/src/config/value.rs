@@ -1,6 +1,7 @@
 //! The value of a setting, read from text or from TOML.
 
 use std::ffi::OsStr;
+use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -39,6 +40,12 @@ pub enum Value {
     Age(Option<Duration>),
     /// Yes or no.
     Bool(bool),
+    /// Where a server listens.
+    Listen(SocketAddr),
+    /// An address of the web without a slash at its end; empty: none.
+    Url(String),
+    /// Names of hosts, in lower case.
+    Hosts(Vec<String>),
 }
 
 impl Value {
@@ -85,6 +92,21 @@ impl Value {
     /// The age, where it is one and not never.
     pub const fn as_age(&self) -> Option<Duration> {
         if let Self::Age(age) = self { *age } else { None }
+    }
+
+    /// Where a server listens, where it is that.
+    pub const fn as_listen(&self) -> Option<SocketAddr> {
+        if let Self::Listen(address) = self { Some(*address) } else { None }
+    }
+
+    /// The address, where it is one and not nothing.
+    pub fn as_url(&self) -> Option<&str> {
+        if let Self::Url(url) = self { Some(url.as_str()).filter(|url| !url.is_empty()) } else { None }
+    }
+
+    /// The hosts, where it is a list of them.
+    pub fn as_hosts(&self) -> Option<&[String]> {
+        if let Self::Hosts(hosts) = self { Some(hosts) } else { None }
     }
 
     /// Yes or no, where it is that.
@@ -163,6 +185,10 @@ impl Kind {
                 "false" | "0" => Ok(Value::Bool(false)),
                 _ => Err(Fault::new("fault-not-bool", text)),
             },
+            Self::Listen => listen(text),
+            Self::Url => url(text),
+            Self::Hosts => hosts(text.split(',').map(str::trim).filter(|host| !host.is_empty())),
+            Self::Folder => folder(text),
         }
     }
 
@@ -179,16 +205,31 @@ impl Kind {
                 count(number.as_str(), min, max)
             }
             (
-                Self::Bytes { .. } | Self::Duration { .. } | Self::Age | Self::Source | Self::Server | Self::Secret,
+                Self::Bytes { .. }
+                | Self::Duration { .. }
+                | Self::Age
+                | Self::Source
+                | Self::Listen
+                | Self::Url
+                | Self::Hosts
+                | Self::Server
+                | Self::Secret,
                 DeValue::String(text),
             ) => self.parse_text(text.as_ref().as_ref()),
+            (Self::Hosts, DeValue::Array(list)) => {
+                let texts = list.iter().map(|one| match one.get_ref() {
+                    DeValue::String(text) => Ok(text.as_ref()),
+                    other => Err(Fault::new("fault-type-hosts", other.type_str())),
+                });
+                hosts(texts.collect::<Result<Vec<_>, _>>()?.into_iter())
+            }
             (Self::File, DeValue::String(text)) => match self.parse_text(text.as_ref().as_ref())? {
                 Value::File(Some(path)) if path.is_relative() && !folder.as_os_str().is_empty() => {
                     Ok(Value::File(Some(folder.join(path))))
                 }
                 value => Ok(value),
             },
-            (Self::Store, DeValue::String(text)) => match self.parse_text(text.as_ref().as_ref())? {
+            (Self::Store | Self::Folder, DeValue::String(text)) => match self.parse_text(text.as_ref().as_ref())? {
                 // An empty folder is the working one: joining it would add nothing but a changed spelling.
                 Value::Path(path) if path.is_relative() && !folder.as_os_str().is_empty() => {
                     Ok(Value::Path(folder.join(path)))
@@ -202,7 +243,15 @@ impl Kind {
                     Self::Count { .. } => "fault-type-count",
                     Self::Duration { .. } => "fault-type-duration",
                     Self::Age => "fault-type-age",
-                    Self::Source | Self::Store | Self::Server | Self::Secret | Self::File => "fault-type-string",
+                    Self::Hosts => "fault-type-hosts",
+                    Self::Source
+                    | Self::Store
+                    | Self::Listen
+                    | Self::Url
+                    | Self::Folder
+                    | Self::Server
+                    | Self::Secret
+                    | Self::File => "fault-type-string",
                 };
                 Err(Fault::new(wanted, value.type_str()))
             }
@@ -249,6 +298,45 @@ fn secret(text: &str) -> Result<Value, Fault> {
         return Err(Fault::new("fault-token", REDACTED).hint("fault-token-hint"));
     }
     Ok(Value::Secret((!text.is_empty()).then(|| Secret::new(text))))
+}
+
+fn folder(text: &str) -> Result<Value, Fault> {
+    match text {
+        "" => Err(Fault::new("fault-empty-path", text)),
+        _ if text.contains('\0') => Err(Fault::new("fault-path-nul", text)),
+        _ => Ok(Value::Path(PathBuf::from(text))),
+    }
+}
+
+/// `127.0.0.1:8787`, `[::1]:8787`, `localhost:8787`: a name is not looked up.
+fn listen(text: &str) -> Result<Value, Fault> {
+    let plain = text.strip_prefix("localhost:").map(|port| format!("127.0.0.1:{port}"));
+    let address = plain.as_deref().unwrap_or(text).parse();
+    address.map(Value::Listen).map_err(|_| Fault::new("fault-not-listen", text).hint("fault-not-listen-hint"))
+}
+
+/// `https://cola.example`, `http://192.0.2.1:8787/cola`; a slash at the end does not count.
+fn url(text: &str) -> Result<Value, Fault> {
+    let bare = text.trim_end_matches('/');
+    let authority = bare.strip_prefix("https://").or_else(|| bare.strip_prefix("http://"));
+    let plain = |place: &str| {
+        let odd = |character: char| character.is_whitespace() || character.is_control() || "?#@\\".contains(character);
+        !place.is_empty() && !place.starts_with(['/', ':']) && !place.contains(odd)
+    };
+    match authority {
+        None if text.is_empty() => Ok(Value::Url(String::new())),
+        Some(place) if plain(place) => Ok(Value::Url(bare.to_owned())),
+        _ => Err(Fault::new("fault-not-url", &redact_url(text)).hint("fault-not-url-hint")),
+    }
+}
+
+fn hosts<'a>(texts: impl Iterator<Item = &'a str>) -> Result<Value, Fault> {
+    let one = |text: &str| {
+        let known = |byte: u8| byte.is_ascii_alphanumeric() || b".-_:[]".contains(&byte);
+        let plain = !text.is_empty() && text.bytes().all(known);
+        if plain { Ok(text.to_ascii_lowercase()) } else { Err(Fault::new("fault-not-host", text)) }
+    };
+    texts.map(one).collect::<Result<_, _>>().map(Value::Hosts)
 }
 
 fn source(text: &str) -> Result<Value, Fault> {

@@ -45,6 +45,9 @@ pub fn toml_literal(value: &Value) -> String {
         }
         Value::Age(age) => quoted(&age.map_or_else(|| NEVER.to_owned(), in_largest_unit)),
         Value::Bool(value) => value.to_string(),
+        Value::Listen(address) => quoted(&address.to_string()),
+        Value::Url(url) => quoted(url),
+        Value::Hosts(hosts) => format!("[{}]", hosts.iter().map(|host| quoted(host)).collect::<Vec<_>>().join(", ")),
     }
 }
 
@@ -101,6 +104,7 @@ pub fn commented_file(lang: &Lang, active: &[(&str, Value)]) -> String {
 fn default_literal(setting: &Setting) -> String {
     match setting.kind {
         super::Kind::Bool | super::Kind::Count { .. } => setting.default.to_owned(),
+        super::Kind::Hosts => "[]".to_owned(),
         _ => quoted(setting.default),
     }
 }

@@ -103,7 +103,15 @@ pub fn run(session: &Session, options: &EffectRunOptions, settings: &Settings) -
         let keeping =
             (!holder.is_inside()).then(|| tokio::spawn(keep_the_lease(Arc::clone(&holder), settings.clone())));
         let keeper = Patient { holder: Arc::clone(&holder), stopper: Arc::clone(&stopper) };
-        let mut sender = Process { session, options, grace, stopped: told, folder, ended: Ended::default() };
+        let mut sender = Process {
+            session,
+            options,
+            grace,
+            withheld: settings.secret_variables().into(),
+            stopped: told,
+            folder,
+            ended: Ended::default(),
+        };
         let outcome = guard(&keeper, &mut sender, &plan, (&SystemClock, &SystemEntropy)).await;
         if let Some(message) = holder.uncounted() {
             session.warn(&Warning { message, hint: None });
@@ -203,6 +211,7 @@ struct Process<'a> {
     session: &'a Session,
     options: &'a EffectRunOptions,
     grace: Duration,
+    withheld: Arc<[String]>,
     stopped: watch::Receiver<Stop>,
     folder: Folder,
     ended: Ended,
@@ -247,6 +256,7 @@ impl Sender for Process<'_> {
             program: self.options.program.clone(),
             args: self.options.args.clone(),
             env,
+            withheld: Arc::clone(&self.withheld),
             stdin: String::new(),
             inherit: Some(heard),
             mark: None,
@@ -306,6 +316,7 @@ impl Sender for Process<'_> {
             program: "sh".into(),
             args: EffectCommand::lookup_args(line, &check.key),
             env,
+            withheld: Arc::clone(&self.withheld),
             stdin: String::new(),
             inherit: None,
             mark: None,

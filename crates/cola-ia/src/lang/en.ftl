@@ -452,6 +452,28 @@ examples-restored =
     cola-ia restored --at 2026-01-31T21:00:00Z
     cola-ia restored --clear
 
+about-serve = Receive webhooks and forms, offer the API, keep schedules and look after the store
+about-serve-long =
+    Listens for what the sources of cola-ia.toml send (POST /in/SOURCE), verifies who signed it, and
+    answers once it is stored. Workers and programs use /v1 with a token; “/”, /metrics, /livez and
+    /readyz are for people and for those who watch over it. Schedules fire, lost jobs are taken up
+    again, old records are pruned and backups are made while it runs.
+
+    The first start makes a token for everything, writes it to a private file beside the store, and
+    prints a link that logs a browser in, once.
+
+    It listens on this machine alone unless told otherwise. TERM or an interrupt ends it: what has
+    arrived is answered, within the grace; a second one ends it now. The log goes to stderr.
+usage-serve = cola-ia serve [OPTIONS]
+examples-serve =
+    cola-ia serve
+    cola-ia serve --listen 127.0.0.1:9000 --log-format text
+exit-codes-serve =
+    0    it was asked to stop, and stopped
+    1    it could not listen, or the store cannot be opened
+    2    the command or a setting is not understood; nothing was attempted
+    130  a second signal ended it at once
+
 about-doctor = Look for what is wrong with the store and around it
 about-doctor-long =
     Pages and tables, the log, who has the store open, the disk, what waits for somebody, what killed
@@ -1168,6 +1190,14 @@ fault-price = “{ $value }” is no price: a number from 0 to 1000000000 with a
 fault-type-price = expected a price such as 2.5, found a value of type { $value }
 fault-type-prices = expected a table as [prices."MODEL"], found a value of type { $value }
 fault-type-string = expected text in quotation marks, found a value of type { $value }
+fault-type-table = expected a table, found a value of type { $value }
+fault-type-texts = expected text in quotation marks or a list of such, found a value of type { $value }
+fault-not-listen = “{ $value }” is no place to listen
+fault-not-listen-hint = write the address of this machine and a port: 127.0.0.1:8787, 0.0.0.0:8787, [::1]:8787
+fault-not-url = “{ $value }” is no address for senders
+fault-not-url-hint = write https:// and the host, with the port and the path that stand before /in if there are any, and nothing else: https://cola.example
+fault-not-host = “{ $value }” is not the name of a host
+fault-type-hosts = expected a list of names as ["cola.example"], found a value of type { $value }
 
 config-unreadable = the settings cannot be read from { $file }: { $cause }
 config-unreadable-hint = “cola-ia init” writes a commented one; --config and COLA_IA_CONFIG must name a file that exists
@@ -1219,6 +1249,67 @@ setting-retention-deliveries =
     “cola-ia prune” removes deliveries that only repeated a known event once they are older than this, and keeps their count (s, m, h, d, w; or never). Never before 7 days.
 setting-retention-texts =
     “cola-ia prune” removes texts and history of events that have been done or cancelled for longer than this, and keeps identity, fingerprint and counts (s, m, h, d, w; or never).
+setting-listen =
+    Where “cola-ia serve” listens, ADDRESS:PORT. Anything but 127.0.0.1 can be reached by others: put a proxy that speaks https in front of it.
+setting-public-url = The address by which senders reach the server, such as https://cola.example. Some sign it. “source add” and “source test” use it.
+setting-allowed-hosts =
+    Names under which the server may be asked for, besides those of public_url and of listen: requests with another Host are refused.
+setting-backup-every = “cola-ia serve” makes a backup this often (s, m, h, d, w; or never).
+setting-backup-keep = So many of these backups are kept, the newest. 1 to 10000.
+setting-backup-folder = The folder of these backups. A relative path is relative to the folder of this file.
+setting-serve-max-connections = Connections that “cola-ia serve” has open at the same time; more are closed at once.
+setting-serve-header-deadline = Until the whole head of a request must have come; then its connection is closed.
+setting-serve-body-deadline = Until the whole body of a request must have come; then it is answered 408.
+setting-serve-grace = How long “cola-ia serve” lets requests in progress go on once it is to stop.
+setting-serve-body-budget = Bytes of bodies in memory at the same time, over all connections; more wait, and then are answered 503.
+setting-serve-queue = Requests that wait for the store at the same time; more are answered 503.
+
+## Sources and schedules in the configuration
+
+config-table-value = { $place }: cannot be read: { $cause }
+config-sources-ready = { $count ->
+    [one] 1 source is ready
+   *[other] { $count } sources are ready
+}
+config-schedule = schedule { $name }: next at { $next }
+source-keys-hint = all keys of a source: docs/WEBHOOKS.md
+source-secret-inside = a secret does not stand in this file
+source-secret-hint = give the name of its variable (secret_env = "NAME") or its file (secret_file = "FILE"); several, in a list, while a secret is being changed
+source-no-secret = it has no secret: anyone could send
+source-unsigned-secret = a source with a secret is not unsigned: leave one of the two out
+source-form-unsigned = browsers sign nothing
+source-form-unsigned-hint = say “unsigned = true” beside it: anyone who can open the page can send
+source-secret-twice = secrets are in variables or in files, not in both
+source-secret-none = it names nothing
+source-secret-env-name = it takes the name of a variable, not a secret
+source-one-verify-token = it takes one
+source-no-scheme = it does not say how its sender signs
+source-unknown-scheme = there is no scheme “{ $scheme }”
+source-schemes-hint = all schemes: cola-ia source list --schemes
+source-conflict-status = the answer to a conflict is a status from 200 to 299, or from 400 to 599
+source-not-a-rate = “{ $value }” is no rate; write how many and in what: 60/m, 5/s, 1000/h, 10000/d
+source-form-keys-hint = a form takes { $keys }
+source-not-an-origin = “{ $value }” is not where a page comes from; write it as browsers do: https://www.example.org
+source-not-a-thanks = “{ $value }” is no address to go to; write https://… or a path that starts with /
+source-empty-name = it is empty
+source-spec-fault = { $field } cannot be so: { $code } ({ $detail })
+secret-variable-missing = the variable { $place }, which is to hold its secret, is not set or empty
+secret-file-unreadable = the file of its secret, { $place }, cannot be read: { $cause }
+secret-unusable = what { $place } holds is no secret of this scheme: { $fault }
+secret-trimmed = the line end behind the secret in { $place } does not count
+secret-fault-empty = it is empty
+secret-fault-too-long = it is longer than 8 KiB
+secret-fault-not-base64 = it is not base64
+secret-fault-not-hex = it is not hexadecimal
+secret-fault-other-kind = it is a key of another kind
+secret-fault-length = it does not have the length of a key
+secret-fault-not-a-key = it decodes to something that is no key
+schedule-keys-hint = a schedule takes { $keys }
+schedule-missing = it has no { $key }
+schedule-fields = a cron expression has five fields (minute, hour, day of the month, month, day of the week), and this one has { $found }
+schedule-cron = not a cron expression: { $cause }
+schedule-never = it never fires
+schedule-zone = there is no time zone “{ $zone }” here; names are as Europe/Madrid, and the system's package tzdata has them
 
 ## init, man, add, jobs, show
 
@@ -2317,3 +2408,24 @@ input-zstd-window-hint = unpack it first, with “zstd -d --long=31 -c FILE | co
 rejects-is-store = the refused lines cannot go to { $path }, which belongs to the store; nothing was read
 rejects-not-writable = the refused lines cannot be kept in { $path }: { $cause }
 add-unfinished-line = { $input }:{ $line }: the last line is unfinished and was not taken
+
+arg-listen = Where to listen, ADDRESS:PORT; port 0 takes a free one
+arg-log-format = How the log is written: “json” (the default) or “text”
+value-listen = ADDRESS:PORT
+value-log-format = FORMAT
+usage-log-format = --log-format { $value }: no such form
+usage-log-format-hint = it is “json” or “text”
+serve-listening = listening on http://{ $address }
+serve-sources = { $count ->
+    [one] one source: { $names }
+   *[other] { $count } sources: { $names }
+ }
+serve-no-sources = no source is configured: “cola-ia source add” makes one
+serve-admin-token = a token for everything is in { $path }, for you alone
+serve-login = to log a browser in, once and within ten minutes: { $link }
+serve-cannot-listen = cannot listen on { $address }: { $cause }
+serve-cannot-listen-hint = another program may hold the port; --listen takes another one
+serve-token-file = the token could not be written to { $path }: { $cause }
+serve-runtime = the server could not start: { $cause }
+serve-exposed = { $address } can be reached by others, without https unless a proxy adds it
+serve-stopped = stopped

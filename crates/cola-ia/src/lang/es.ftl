@@ -462,6 +462,29 @@ examples-restored =
     cola-ia restored --at 2026-01-31T21:00:00Z
     cola-ia restored --clear
 
+about-serve = Recibe webhooks y formularios, ofrece la API, lleva los horarios y cuida del almacén
+about-serve-long =
+    Escucha lo que envían las fuentes de cola-ia.toml (POST /in/FUENTE), comprueba quién lo firma y
+    responde cuando está guardado. Los trabajadores y los programas usan /v1 con un token; «/»,
+    /metrics, /livez y /readyz son para las personas y para quien vigila. Mientras funciona se
+    disparan los horarios, se recogen los trabajos perdidos, se podan los registros viejos y se hacen
+    copias de seguridad.
+
+    El primer arranque crea un token para todo, lo escribe en un archivo privado junto al almacén y
+    muestra un enlace que abre una sesión en el navegador, una sola vez.
+
+    Escucha solo en esta máquina si no se le dice otra cosa. TERM o una interrupción lo paran: lo que
+    ha llegado se responde, dentro del plazo; una segunda lo corta ya. El registro va a stderr.
+usage-serve = cola-ia serve [OPCIONES]
+examples-serve =
+    cola-ia serve
+    cola-ia serve --listen 127.0.0.1:9000 --log-format text
+exit-codes-serve =
+    0    se le pidió parar, y paró
+    1    no pudo escuchar, o el almacén no se puede abrir
+    2    no se entiende la orden o un ajuste; no se intentó nada
+    130  una segunda señal lo cortó
+
 about-doctor = Busca qué está mal en el almacén y a su alrededor
 about-doctor-long =
     Páginas y tablas, el registro de escritura, quién tiene abierto el almacén, el disco, lo que espera a alguien y
@@ -1185,6 +1208,14 @@ fault-price = «{ $value }» no es un precio: un número de 0 a 1000000000 con s
 fault-type-price = se esperaba un precio como 2.5 y hay un valor de tipo { $value }
 fault-type-prices = se esperaba una tabla como [prices."MODELO"] y hay un valor de tipo { $value }
 fault-type-string = se esperaba un texto entre comillas y hay un valor de tipo { $value }
+fault-type-table = se esperaba una tabla y hay un valor de tipo { $value }
+fault-type-texts = se esperaba un texto entre comillas o una lista de ellos y hay un valor de tipo { $value }
+fault-not-listen = «{ $value }» no es un sitio donde escuchar
+fault-not-listen-hint = escribe la dirección de esta máquina y un puerto: 127.0.0.1:8787, 0.0.0.0:8787, [::1]:8787
+fault-not-url = «{ $value }» no es una dirección para emisores
+fault-not-url-hint = escribe https:// y el nombre del servidor, con el puerto y la ruta que van antes de /in si los hay, y nada más: https://cola.example
+fault-not-host = «{ $value }» no es el nombre de un servidor
+fault-type-hosts = se esperaba una lista de nombres como ["cola.example"] y hay un valor de tipo { $value }
 
 config-unreadable = no se pueden leer los ajustes de { $file }: { $cause }
 config-unreadable-hint = «cola-ia init» escribe uno comentado; --config y COLA_IA_CONFIG deben nombrar un archivo que exista
@@ -1236,6 +1267,67 @@ setting-retention-deliveries =
     «cola-ia prune» quita las entregas que solo repitieron un evento conocido cuando son más viejas que esto, y guarda su cuenta (s, m, h, d, w; o never, nunca). Jamás antes de 7 días.
 setting-retention-texts =
     «cola-ia prune» quita los textos y la historia de los eventos que llevan más que esto terminados o cancelados, y guarda identidad, huella y cuentas (s, m, h, d, w; o never, nunca).
+setting-listen =
+    Dónde escucha «cola-ia serve», DIRECCIÓN:PUERTO. A lo que no sea 127.0.0.1 pueden llegar otros: ponle delante un proxy que hable https.
+setting-public-url = La dirección con la que los emisores llegan al servidor, como https://cola.example. Algunos la firman. La usan «source add» y «source test».
+setting-allowed-hosts =
+    Nombres con los que se puede preguntar al servidor, además de los de public_url y listen: se rechaza toda petición con otro Host.
+setting-backup-every = Cada cuánto hace «cola-ia serve» una copia de seguridad (s, m, h, d, w; o never).
+setting-backup-keep = Cuántas de esas copias se guardan, las más nuevas. De 1 a 10000.
+setting-backup-folder = La carpeta de esas copias. Una ruta relativa parte de la carpeta de este archivo.
+setting-serve-max-connections = Conexiones que «cola-ia serve» tiene abiertas a la vez; las demás se cierran al momento.
+setting-serve-header-deadline = Hasta cuándo debe haber llegado la cabecera entera de una petición; después se cierra la conexión.
+setting-serve-body-deadline = Hasta cuándo debe haber llegado el cuerpo entero de una petición; después se responde 408.
+setting-serve-grace = Cuánto deja seguir «cola-ia serve» a las peticiones en curso cuando tiene que parar.
+setting-serve-body-budget = Bytes de cuerpos en memoria a la vez, entre todas las conexiones; los demás esperan, y después reciben 503.
+setting-serve-queue = Peticiones que esperan al almacén a la vez; las demás reciben 503.
+
+## Orígenes y horarios en la configuración
+
+config-table-value = { $place }: no se puede leer: { $cause }
+config-sources-ready = { $count ->
+    [one] 1 origen está listo
+   *[other] { $count } orígenes están listos
+}
+config-schedule = horario { $name }: el próximo, a las { $next }
+source-keys-hint = todas las claves de un origen: docs/WEBHOOKS.es.md
+source-secret-inside = un secreto no va dentro de este archivo
+source-secret-hint = da el nombre de su variable (secret_env = "NOMBRE") o su archivo (secret_file = "ARCHIVO"); varios, en una lista, mientras se cambia de secreto
+source-no-secret = no tiene secreto: cualquiera podría enviar
+source-unsigned-secret = un origen con secreto no es unsigned: quita uno de los dos
+source-form-unsigned = los navegadores no firman nada
+source-form-unsigned-hint = di «unsigned = true» a su lado: cualquiera que pueda abrir la página puede enviar
+source-secret-twice = los secretos están en variables o en archivos, no en ambos
+source-secret-none = no nombra nada
+source-secret-env-name = lleva el nombre de una variable, no un secreto
+source-one-verify-token = lleva uno solo
+source-no-scheme = no dice cómo firma su emisor
+source-unknown-scheme = no existe el esquema «{ $scheme }»
+source-schemes-hint = todos los esquemas: cola-ia source list --schemes
+source-conflict-status = la respuesta a un conflicto es un estado de 200 a 299, o de 400 a 599
+source-not-a-rate = «{ $value }» no es un ritmo; escribe cuántos y en cuánto: 60/m, 5/s, 1000/h, 10000/d
+source-form-keys-hint = un formulario lleva { $keys }
+source-not-an-origin = «{ $value }» no es de donde viene una página; escríbelo como los navegadores: https://www.example.org
+source-not-a-thanks = «{ $value }» no es una dirección a la que ir; escribe https://… o una ruta que empiece por /
+source-empty-name = está vacío
+source-spec-fault = { $field } no puede ser así: { $code } ({ $detail })
+secret-variable-missing = la variable { $place }, que debe tener su secreto, no está o está vacía
+secret-file-unreadable = no se puede leer el archivo de su secreto, { $place }: { $cause }
+secret-unusable = lo que hay en { $place } no es un secreto de este esquema: { $fault }
+secret-trimmed = el fin de línea que hay detrás del secreto en { $place } no cuenta
+secret-fault-empty = está vacío
+secret-fault-too-long = pasa de 8 KiB
+secret-fault-not-base64 = no es base64
+secret-fault-not-hex = no es hexadecimal
+secret-fault-other-kind = es una clave de otra clase
+secret-fault-length = no tiene la longitud de una clave
+secret-fault-not-a-key = se descifra y no es una clave
+schedule-keys-hint = un horario lleva { $keys }
+schedule-missing = le falta { $key }
+schedule-fields = una expresión cron tiene cinco campos (minuto, hora, día del mes, mes, día de la semana) y esta tiene { $found }
+schedule-cron = no es una expresión cron: { $cause }
+schedule-never = no se cumple nunca
+schedule-zone = aquí no existe la zona horaria «{ $zone }»; los nombres son como Europe/Madrid y los tiene el paquete tzdata del sistema
 
 ## init, man, add, jobs, show
 
@@ -2365,3 +2457,24 @@ input-zstd-window-hint = descomprímelo antes, con «zstd -d --long=31 -c ARCHIV
 rejects-is-store = las líneas rechazadas no pueden ir a { $path }, que es del almacén; no se leyó nada
 rejects-not-writable = no se pueden guardar las líneas rechazadas en { $path }: { $cause }
 add-unfinished-line = { $input }:{ $line }: la última línea está incompleta y no se tomó
+
+arg-listen = Dónde escuchar, DIRECCIÓN:PUERTO; el puerto 0 toma uno libre
+arg-log-format = Cómo se escribe el registro: «json» (lo normal) o «text»
+value-listen = DIRECCIÓN:PUERTO
+value-log-format = FORMATO
+usage-log-format = --log-format { $value }: no existe esa forma
+usage-log-format-hint = es «json» o «text»
+serve-listening = escuchando en http://{ $address }
+serve-sources = { $count ->
+    [one] una fuente: { $names }
+   *[other] { $count } fuentes: { $names }
+ }
+serve-no-sources = no hay ninguna fuente configurada: «cola-ia source add» crea una
+serve-admin-token = hay un token para todo en { $path }, solo para ti
+serve-login = para abrir una sesión en el navegador, una vez y antes de diez minutos: { $link }
+serve-cannot-listen = no se puede escuchar en { $address }: { $cause }
+serve-cannot-listen-hint = quizá otro programa tiene el puerto; --listen toma otro
+serve-token-file = no se pudo escribir el token en { $path }: { $cause }
+serve-runtime = el servidor no pudo arrancar: { $cause }
+serve-exposed = a { $address } pueden llegar otros, y sin https si no lo añade un proxy
+serve-stopped = parado

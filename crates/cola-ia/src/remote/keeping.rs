@@ -100,10 +100,12 @@ impl RemoteStore {
                 let fact = match fact {
                     FindingFact::Number(number) => doctor::Fact::Number(number),
                     // Instants are numbers on this side.
-                    FindingFact::Text(text) => match Timestamp::parse_rfc3339(&text).filter(|_| name.ends_with("_at")) {
-                        Some(at) => doctor::Fact::Number(at.as_micros()),
-                        None => doctor::Fact::Text(text),
-                    },
+                    FindingFact::Text(text) => {
+                        match Timestamp::parse_rfc3339(&text).filter(|_| name.ends_with("_at")) {
+                            Some(at) => doctor::Fact::Number(at.as_micros()),
+                            None => doctor::Fact::Text(text),
+                        }
+                    }
                 };
                 (error::word(&name), fact)
             });

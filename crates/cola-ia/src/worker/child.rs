@@ -3,6 +3,7 @@
 use std::ffi::OsString;
 use std::io;
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::sync::mpsc::SyncSender;
 use std::time::Duration;
 
@@ -27,6 +28,8 @@ pub struct Spec {
     pub args: Vec<OsString>,
     /// What the child's environment has besides ours. Of ours, every `COLA_IA_*` but `COLA_IA_LANG` is left out.
     pub env: Vec<(String, OsString)>,
+    /// Other variables that are left out: those that hold secrets of sources.
+    pub withheld: Arc<[String]>,
     /// What it reads on its standard input.
     pub stdin: String,
     /// It has our own standard input, where that is no terminal, and nothing is fed to it. What it writes to its standard error

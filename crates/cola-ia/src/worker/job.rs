@@ -143,6 +143,7 @@ async fn run(worker: &Worker, leased: &Leased, grip: &Grip) -> Result<Ran, NotRu
         program: worker.how.program.clone(),
         args: worker.how.args.clone(),
         env: env.clone(),
+        withheld: Arc::clone(&worker.withheld),
         stdin: stdin.clone(),
         inherit: None,
         mark: Some(LEASE_VAR),

@@ -80,6 +80,8 @@ struct Worker {
     lease: Duration,
     grace: Duration,
     time_limit: Option<Duration>,
+    /// Variables that no command inherits.
+    withheld: Arc<[String]>,
     store: Arc<dyn Store>,
     /// The same, where it is one behind a server.
     remote: Option<Arc<RemoteStore>>,
@@ -196,6 +198,7 @@ pub fn run(session: &Session, options: &WorkOptions, settings: &Settings) -> Res
         lease: settings.lease,
         grace: settings.grace,
         time_limit: settings.time_limit,
+        withheld: settings.secret_variables().into(),
         store: chosen.shared(),
         remote: match chosen {
             Chosen::Server(remote) => Some(remote),

@@ -42,7 +42,8 @@ fn command(spec: &Spec) -> Command {
     let mut command = named(&spec.program, &spec.env);
     command.args(&spec.args).process_group(0);
     for (name, _) in std::env::vars_os() {
-        if name.as_bytes().starts_with(OURS) && name != INHERITED {
+        let withheld = spec.withheld.iter().any(|secret| name == secret.as_str());
+        if withheld || (name.as_bytes().starts_with(OURS) && name != INHERITED) {
             command.env_remove(name);
         }
     }

@@ -22,8 +22,7 @@ use crate::http::Problem;
 
 /// What each list asks of a filter. The remote store says no more.
 pub(crate) const JOBS_BY: &[Key] = &[Key::Source, Key::State, Key::Type, Key::Since, Key::Until, Key::Reason];
-pub(crate) const DELIVERIES_BY: &[Key] =
-    &[Key::Source, Key::Verdict, Key::Type, Key::Since, Key::Until, Key::Reason];
+pub(crate) const DELIVERIES_BY: &[Key] = &[Key::Source, Key::Verdict, Key::Type, Key::Since, Key::Until, Key::Reason];
 pub(crate) const CONFLICTS_BY: &[Key] = &[Key::Source, Key::Type, Key::Since, Key::Until, Key::Undecided];
 pub(crate) const ATTEMPTS_BY: &[Key] = &[Key::Source, Key::Type, Key::Since, Key::Until, Key::Reason];
 
@@ -129,7 +128,12 @@ pub(super) const ENDPOINTS: &[Endpoint] = &[
                     required: false,
                     many: false,
                 },
-                Param { name: "alarmed", text: "`true`: only those that carry an alarm.", required: false, many: false },
+                Param {
+                    name: "alarmed",
+                    text: "`true`: only those that carry an alarm.",
+                    required: false,
+                    many: false,
+                },
                 LIMIT,
                 CURSOR,
             ],

@@ -112,7 +112,8 @@ pub(super) const ENDPOINTS: &[Endpoint] = &[
 async fn costs(call: Call) -> Answer {
     let query = {
         let pairs = call.pairs()?;
-        CostsQuery::read(pairs.iter().map(|(name, value)| (&**name, &**value))).map_err(|name| query_malformed(&name))?
+        CostsQuery::read(pairs.iter().map(|(name, value)| (&**name, &**value)))
+            .map_err(|name| query_malformed(&name))?
     };
     let found = call.app.store.costs(query.0).await.map_err(|error| Problem::of_store(&error))?;
     json(&Costs::from(found))

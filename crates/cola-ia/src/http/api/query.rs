@@ -38,8 +38,12 @@ pub(super) const UNDECIDED: Param =
     Param { name: "undecided", text: "`yes`: without a decision; `no`: with one.", required: false, many: false };
 pub(super) const REASON: Param =
     Param { name: "reason", text: "With one of these codes, separated by commas.", required: false, many: true };
-pub(super) const LIMIT: Param =
-    Param { name: "limit", text: "At most so many items: 1 to 1,000; 100 where it is not said.", required: false, many: false };
+pub(super) const LIMIT: Param = Param {
+    name: "limit",
+    text: "At most so many items: 1 to 1,000; 100 where it is not said.",
+    required: false,
+    many: false,
+};
 pub(super) const CURSOR: Param =
     Param { name: "cursor", text: "The `next` of the page before.", required: false, many: false };
 

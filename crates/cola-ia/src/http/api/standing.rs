@@ -71,11 +71,7 @@ pub(super) const ENDPOINTS: &[Endpoint] = &[
             params: &[Param { name: "source", text: "The source.", required: true, many: false }],
             op: true,
             bodies: &[],
-            answers: &[Said {
-                status: 200,
-                text: "Whether it was paused.",
-                body: Some(Body::json(schema::<Resumed>)),
-            }],
+            answers: &[Said { status: 200, text: "Whether it was paused.", body: Some(Body::json(schema::<Resumed>)) }],
             problems: &[(422, "source_unknown")],
         },
     },

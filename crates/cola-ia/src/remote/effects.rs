@@ -61,8 +61,3 @@ pub(super) async fn decide(
 ) -> Result<Option<SettleAnswer>, StoreError> {
     todo!()
 }
-
-/// See [`Store::effect_list`].
-pub(super) async fn list(_store: &RemoteStore, _request: EffectListRequest) -> Result<Page<EffectSummary>, StoreError> {
-    todo!()
-}

@@ -8,10 +8,17 @@ mod conflicts;
 mod describe;
 mod effects;
 mod endpoint;
+mod events;
 mod intake;
+pub(crate) mod keeping;
 mod leases;
+pub(crate) mod lists;
+mod money;
 mod openapi;
 mod orders;
+mod query;
+pub(crate) mod standing;
+mod tokens;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -31,8 +38,14 @@ use super::{App, Problem};
 
 /// All of `/v1`.
 pub fn endpoints() -> impl Iterator<Item = &'static Endpoint> {
-    let groups: [&'static [Endpoint]; 6] = [
+    let groups: [&'static [Endpoint]; 12] = [
         intake::ENDPOINTS,
+        events::ENDPOINTS,
+        lists::ENDPOINTS,
+        standing::ENDPOINTS,
+        money::ENDPOINTS,
+        keeping::ENDPOINTS,
+        tokens::ENDPOINTS,
         leases::ENDPOINTS,
         orders::ENDPOINTS,
         conflicts::ENDPOINTS,

@@ -8,8 +8,9 @@ mod conflicts;
 mod describe;
 mod effects;
 mod endpoint;
-mod intake;
-mod leases;
+pub(crate) mod intake;
+pub(crate) mod leases;
+mod lines;
 mod openapi;
 mod orders;
 

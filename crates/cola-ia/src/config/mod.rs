@@ -164,6 +164,9 @@ impl Settings {
             let (value, origin) = first_said(setting, flags, environment, &file.entries)?;
             resolved.push(Resolved { setting, value, origin });
         }
+        let text_bound = resolved.iter().find(|one| one.setting.name == "max_text_bytes");
+        let text_bound = text_bound.and_then(|one| one.value.as_bytes()).unwrap_or(usize::MAX);
+        file.schedules.iter().try_for_each(|schedule| schedule.check_length(text_bound))?;
         let mut warnings = environment.unknown_variables(&sources::variables(&file.sources));
         warnings.extend(settle_line_bound(&mut resolved));
         Ok(Self {

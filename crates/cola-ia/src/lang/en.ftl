@@ -1243,6 +1243,21 @@ source-form-keys-hint = a form takes { $keys }
 source-not-an-origin = “{ $value }” is not where a page comes from; write it as browsers do: https://www.example.org
 source-not-a-thanks = “{ $value }” is no address to go to; write https://… or a path that starts with /
 source-empty-name = it is empty
+source-fallback-unneeded = { $field }: its sender has an id ({ $detail }), and that is better than any substitute: leave this key out
+source-id-needed = its sender has no id that is the same in every try: say where one stands (id = "/…"), or take a substitute by name (fallback_id = "body-sha256")
+source-id-documented = its sender has no id that is the same in every try: say where one stands (id = "/…"), or take a substitute by name (fallback_id = "documented": { $detail })
+source-id-of-several = { $field }: “{ $detail }” can stand for several values, and an id is one
+source-no-fallback = { $field }: the scheme { $detail } documents no substitute; take "body-sha256", or say where an id stands
+source-no-signed-time = { $field }: senders of { $detail } sign no time
+source-nothing-pending = { $field }: the scheme { $detail } has no handshake that brings a secret
+source-only-generic = { $field }: how { $detail } signs is known; this key is for the schemes hmac and token
+source-not-a-place = { $field }: “{ $detail }” is no place; write /a/b, header:NAME, form:FIELD, or a template with these in braces
+source-not-a-pointer = { $field }: “{ $detail }” is no JSON pointer, or not one that may stand here
+source-signed-id = { $field }: an id in what is signed and the key signed_id belong together (“{ $detail }”)
+source-not-a-template = { $field }: “{ $detail }” is nothing that can be signed
+source-time-not-signed = { $field }: the time is not in what is signed (“{ $detail }”), and so proves nothing
+source-no-timestamp = { $field }: a time is in what is signed (“{ $detail }”), and nothing says where it stands
+source-by-name-only = the scheme { $detail } takes what anyone sends: say “unsigned = true” beside it if that is meant
 source-spec-fault = { $field } cannot be so: { $code } ({ $detail })
 secret-variable-missing = the variable { $place }, which is to hold its secret, is not set or empty
 secret-file-unreadable = the file of its secret, { $place }, cannot be read: { $cause }

@@ -1260,6 +1260,21 @@ source-form-keys-hint = un formulario lleva { $keys }
 source-not-an-origin = «{ $value }» no es de donde viene una página; escríbelo como los navegadores: https://www.example.org
 source-not-a-thanks = «{ $value }» no es una dirección a la que ir; escribe https://… o una ruta que empiece por /
 source-empty-name = está vacío
+source-fallback-unneeded = { $field }: su emisor tiene un id ({ $detail }), y eso vale más que cualquier sustituto: quita esta clave
+source-id-needed = su emisor no tiene un id que sea el mismo en cada intento: di dónde hay uno (id = "/…") o acepta un sustituto por su nombre (fallback_id = "body-sha256")
+source-id-documented = su emisor no tiene un id que sea el mismo en cada intento: di dónde hay uno (id = "/…") o acepta un sustituto por su nombre (fallback_id = "documented": { $detail })
+source-id-of-several = { $field }: «{ $detail }» puede dar varios valores, y un id es uno
+source-no-fallback = { $field }: el esquema { $detail } no documenta ningún sustituto; usa "body-sha256" o di dónde hay un id
+source-no-signed-time = { $field }: los emisores de { $detail } no firman la hora
+source-nothing-pending = { $field }: el esquema { $detail } no tiene un saludo que traiga el secreto
+source-only-generic = { $field }: ya se sabe cómo firma { $detail }; esta clave es de los esquemas hmac y token
+source-not-a-place = { $field }: «{ $detail }» no es un lugar; escribe /a/b, header:NOMBRE, form:CAMPO, o una plantilla con ellos entre llaves
+source-not-a-pointer = { $field }: «{ $detail }» no es un puntero JSON, o no uno que pueda ir aquí
+source-signed-id = { $field }: un id en lo firmado y la clave signed_id van juntos («{ $detail }»)
+source-not-a-template = { $field }: «{ $detail }» no es algo que se pueda firmar
+source-time-not-signed = { $field }: la hora no está en lo firmado («{ $detail }») y por eso no prueba nada
+source-no-timestamp = { $field }: en lo firmado hay una hora («{ $detail }») y nada dice dónde está
+source-by-name-only = el esquema { $detail } acepta lo que envíe cualquiera: di «unsigned = true» a su lado si es lo que quieres
 source-spec-fault = { $field } no puede ser así: { $code } ({ $detail })
 secret-variable-missing = la variable { $place }, que debe tener su secreto, no está o está vacía
 secret-file-unreadable = no se puede leer el archivo de su secreto, { $place }: { $cause }

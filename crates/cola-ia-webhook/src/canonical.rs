@@ -203,7 +203,7 @@ fn stepped(digits: &str, at_end: u8, wrapped: u8, by: i8) -> String {
 }
 
 #[cfg(test)]
-mod tests {
+pub(crate) mod tests {
     use super::*;
     use proptest::prelude::*;
 
@@ -288,8 +288,8 @@ mod tests {
                 format!("[{}{gap}]", parts.join(","))
             }
             serde_json::Value::String(text) if choice.is_multiple_of(3) => {
-                let units: String = text.encode_utf16().map(|unit| format!("\\u{unit:04x}")).collect();
-                format!("\"{units}\"")
+                let units: Vec<String> = text.encode_utf16().map(|unit| format!("\\u{unit:04x}")).collect();
+                format!("\"{}\"", units.concat())
             }
             serde_json::Value::Number(number) => match choice % 3 {
                 0 => format!("{number}.00"),
@@ -300,7 +300,7 @@ mod tests {
         }
     }
 
-    fn any_json() -> impl Strategy<Value = serde_json::Value> {
+    pub(crate) fn any_json() -> impl Strategy<Value = serde_json::Value> {
         let leaf = prop_oneof![
             Just(serde_json::Value::Null),
             any::<bool>().prop_map(Into::into),

@@ -39,6 +39,8 @@ pub(crate) struct Filling<'a> {
     pub(crate) names: Names<'a>,
     pub(crate) url: &'a str,
     pub(crate) id: &'a [u8],
+    /// The header that it stands in.
+    pub(crate) id_name: &'a str,
     pub(crate) time: &'a [u8],
     /// The body as JSON, where the template points into it.
     pub(crate) json: Option<Json<'a>>,
@@ -117,7 +119,7 @@ impl Content {
         for part in &self.parts {
             signed.push(match part {
                 Part::Literal(text) => Cow::Borrowed(text.as_bytes()),
-                Part::Id => Cow::Borrowed(self.unmistakable("id", with.id)?),
+                Part::Id => Cow::Borrowed(self.unmistakable(with.id_name, with.id)?),
                 Part::Time => Cow::Borrowed(with.time),
                 Part::Body => Cow::Borrowed(with.request.body),
                 Part::Url => Cow::Borrowed(with.url.as_bytes()),

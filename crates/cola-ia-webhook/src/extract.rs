@@ -37,11 +37,16 @@ pub(crate) struct Rules {
     pub(crate) text: Vec<Place>,
     pub(crate) ignore: Vec<Pointer>,
     pub(crate) max_text_bytes: usize,
-    /// Whether the body, the address and these headers are signed; nothing is where the scheme signs nothing.
-    pub(crate) signs_body: bool,
-    pub(crate) signs_url: bool,
-    pub(crate) signed_headers: Vec<String>,
-    /// Whether the same signed bytes under another id are the same event.
+    pub(crate) signed: Signed,
+}
+
+/// What of a request is signed.
+#[derive(Debug, Clone)]
+pub(crate) struct Signed {
+    pub(crate) body: bool,
+    pub(crate) url: bool,
+    pub(crate) headers: Vec<String>,
+    /// Whether the same signed bytes under another id are the same event; never where nothing is signed.
     pub(crate) guards_replays: bool,
 }
 
@@ -139,7 +144,7 @@ fn event(rules: &Rules, view: &View<'_>, index: usize, fanned: bool, trace: &mut
     let content = text(rules, view, &number, trace).map_err(located).inspect_err(|refused| {
         trace.add("text", false, || vec![("event", number.clone()), ("reason", refused.detail.clone())]);
     })?;
-    let body = view.signed.filter(|_| rules.guards_replays && view.is_outside(rules, place)).map(|signed| {
+    let body = view.signed.filter(|_| rules.signed.guards_replays && view.is_outside(rules, place)).map(|signed| {
         if fanned {
             let mut hash = Sha256::new();
             hash.update(signed);
@@ -156,12 +161,9 @@ fn event(rules: &Rules, view: &View<'_>, index: usize, fanned: bool, trace: &mut
 fn id<'r>(rules: &'r Rules, view: &View<'_>) -> Result<(EventId, &'r Place), Refused> {
     let mut fault = None;
     for place in &rules.id {
-        match joined(place, view, &mut fault)? {
-            Some(id) => {
-                let id = EventId::new(id).map_err(|code| Refused::new(code, &place.written))?;
-                return Ok((id, place));
-            }
-            None => continue,
+        if let Some(id) = joined(place, view, &mut fault)? {
+            let id = EventId::new(id).map_err(|code| Refused::new(code, &place.written))?;
+            return Ok((id, place));
         }
     }
     let written = || rules.id.iter().map(|place| place.written.as_str()).collect::<Vec<_>>().join(", ");
@@ -419,11 +421,11 @@ impl<'a> View<'a> {
             outside |= match access {
                 // Each request has its own: nothing can be told from equal bytes.
                 Access::Received => return false,
-                Access::Header(header) => !rules.signed_headers.iter().any(|name| name.eq_ignore_ascii_case(header)),
-                Access::Query(_) => !rules.signs_url,
+                Access::Header(header) => !rules.signed.headers.iter().any(|name| name.eq_ignore_ascii_case(header)),
+                Access::Query(_) => !rules.signed.url,
                 Access::CloudEvent(_) if self.mode == Mode::Binary => true,
                 Access::HashOfSigned => false,
-                _ => !rules.signs_body,
+                _ => !rules.signed.body,
             };
         }
         outside

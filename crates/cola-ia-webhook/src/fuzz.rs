@@ -161,8 +161,8 @@ mod tests {
                 r"--B\r\nContent-Disposition: form-data; name=.id.\r\n\r\n[a-z]{0,5}\r\n--B--",
             ],
         ) {
-            let head: String = headers.iter().map(|(name, value)| format!("{name}:{value}\n")).collect();
-            fuzz_one(&[&[scheme, choice][..], head.as_bytes(), b"\n", body.as_bytes()].concat());
+            let head: Vec<String> = headers.iter().map(|(name, value)| format!("{name}:{value}\n")).collect();
+            fuzz_one(&[&[scheme, choice][..], head.concat().as_bytes(), b"\n", body.as_bytes()].concat());
         }
     }
 }

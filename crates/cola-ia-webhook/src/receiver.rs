@@ -6,7 +6,7 @@ use cola_ia_core::verdict::Verdict;
 
 use crate::body;
 use crate::content::Content;
-use crate::extract::{self, Rules, View};
+use crate::extract::{self, Rules, Signed, View};
 use crate::handshake;
 use crate::outcome::{Outcome, Refused, Reply};
 use crate::place::{Access, Place};
@@ -81,7 +81,7 @@ impl Receiver {
         match self.judge(request, now, &mut trace) {
             Outcome::Events(events) => trace.add("accepted", true, || vec![("events", events.len().to_string())]),
             Outcome::Reply(reply) => {
-                trace.add("reply", reply.status < 400, || vec![("status", reply.status.to_string())])
+                trace.add("reply", reply.status < 400, || vec![("status", reply.status.to_string())]);
             }
             Outcome::Refused(refused) => trace.add("refused", false, || {
                 let status = refused.status.to_string();
@@ -221,10 +221,12 @@ fn rules(spec: &Spec, scheme: &Scheme, content: &Content, max_text_bytes: usize)
         text,
         ignore: pointers("ignore", &scheme.ignore)?,
         max_text_bytes,
-        signs_body: content.covers_body(),
-        signs_url: content.has_url(),
-        signed_headers,
-        guards_replays: is_signed && spec.replays == Replays::Duplicate,
+        signed: Signed {
+            body: content.covers_body(),
+            url: content.has_url(),
+            headers: signed_headers,
+            guards_replays: is_signed && spec.replays == Replays::Duplicate,
+        },
     })
 }
 

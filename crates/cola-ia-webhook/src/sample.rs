@@ -134,13 +134,7 @@ impl Draft {
             is_form: scheme.accepts.first() == Some(&Accepts::Form),
             body: None,
         };
-        let element: Vec<String> = rules
-            .each
-            .first()
-            .map(|path| {
-                path.tokens().iter().map(|token| if token == "*" { "0".into() } else { token.clone() }).collect()
-            })
-            .unwrap_or_default();
+        let element = rules.each.first().map(|path| within(&[], path)).unwrap_or_default();
         if let Some(path) = scheme.timestamp.as_ref().and_then(|time| time.pointer.as_deref()).and_then(Pointer::parse)
         {
             let unit = scheme.timestamp.as_ref().map(|time| time.unit).unwrap_or_default();
@@ -162,7 +156,7 @@ impl Draft {
         }
         if let Some(place) = id_place(&rules.id) {
             let wants_number = place.accesses().any(|access| matches!(access, Access::Number(_)));
-            if wants_number && !place.is_template && sample.id.parse::<u64>().is_err() {
+            if sample.body.is_none() && wants_number && !place.is_template && sample.id.parse::<u64>().is_err() {
                 return Err(SignFault::IdNotANumber);
             }
             draft.put(place, &element, sample.id, wants_number);
@@ -173,6 +167,13 @@ impl Draft {
         match rules.text.first() {
             Some(place) if place.accesses().all(|access| *access != Access::Body) => {
                 draft.put(place, &element, sample.text, false);
+                // Where other parts of the event have made an object of that place, the text is a member of it.
+                for access in place.accesses() {
+                    if let Access::Pointer(path) = access {
+                        let tokens = within(&element, path);
+                        draft.tree.set_if_absent(&[tokens, vec!["text".to_owned()]].concat(), quoted(sample.text));
+                    }
+                }
             }
             _ => draft.anywhere(&element, sample.text),
         }
@@ -193,10 +194,8 @@ impl Draft {
                 continue;
             };
             match access {
-                Access::Pointer(path) | Access::Number(path) | Access::HashOf(path) if !self.is_form => {
-                    let tokens =
-                        path.tokens().iter().map(|token| if token == "*" { "0".into() } else { token.clone() });
-                    let tokens: Vec<String> = element.iter().cloned().chain(tokens).collect();
+                Access::Pointer(path) | Access::Number(path) if !self.is_form => {
+                    let tokens = within(element, path);
                     self.tree.set_if_absent(&tokens, json());
                 }
                 Access::Pointer(path) => {
@@ -285,6 +284,7 @@ impl Draft {
                     names: Names::of(None, None, &request),
                     url: &self.url,
                     id: sample.id.as_bytes(),
+                    id_name: scheme.signed_id.as_deref().unwrap_or_default(),
                     time: time.as_bytes(),
                     json: json::check(&body).ok(),
                     params: &params,
@@ -319,6 +319,12 @@ impl Draft {
 /// The place that a sample's id is put at: the first that has one value, else the first.
 fn id_place(places: &[Place]) -> Option<&Place> {
     places.iter().find(|place| place.accesses().count() == 1).or(places.first())
+}
+
+/// Where a pointer of an event leads, in the first element of every array.
+fn within(element: &[String], path: &Pointer) -> Vec<String> {
+    let tokens = path.tokens().iter().map(|token| if token == "*" { "0".to_owned() } else { token.clone() });
+    element.iter().cloned().chain(tokens).collect()
 }
 
 fn is_number(unit: TimeUnit) -> bool {

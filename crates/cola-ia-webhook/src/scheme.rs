@@ -367,19 +367,24 @@ pub fn find(name: &str) -> Option<&'static Scheme> {
 /// Reads a catalogue. An entry with `like` has what it does not say itself from the entry of that name.
 fn read(text: &str) -> Result<Vec<Scheme>, String> {
     let tables: BTreeMap<String, toml::Table> = toml::from_str(text).map_err(|error| error.to_string())?;
-    let scheme = |(name, table): (&String, &toml::Table)| {
-        let mut whole = match table.get("like").and_then(toml::Value::as_str) {
-            Some(base) => {
-                tables.get(base).cloned().ok_or_else(|| format!("{name} is like {base}, which is not there"))?
-            }
-            None => toml::Table::new(),
-        };
-        // What is not verified is said of each entry by itself.
-        whole.remove("unverified");
-        whole.extend(table.clone());
-        whole.remove("like");
-        whole.insert("name".to_owned(), name.clone().into());
-        Scheme::deserialize(toml::Value::Table(whole)).map_err(|error| format!("{name}: {error}"))
+    let scheme = |name: &String| {
+        let mut table = whole(&tables, name, 0)?;
+        table.insert("name".to_owned(), name.clone().into());
+        Scheme::deserialize(toml::Value::Table(table)).map_err(|error| format!("{name}: {error}"))
     };
-    tables.iter().map(scheme).collect()
+    tables.keys().map(scheme).collect()
+}
+
+/// An entry with what it has from those that it is like.
+fn whole(tables: &BTreeMap<String, toml::Table>, name: &str, depth: usize) -> Result<toml::Table, String> {
+    let table = tables.get(name).filter(|_| depth < 8).ok_or_else(|| format!("nothing can be like {name}"))?;
+    let mut whole = match table.get("like").and_then(toml::Value::as_str) {
+        Some(base) => self::whole(tables, base, depth + 1)?,
+        None => toml::Table::new(),
+    };
+    // What is not verified is said of each entry by itself.
+    whole.remove("unverified");
+    whole.extend(table.clone());
+    whole.remove("like");
+    Ok(whole)
 }

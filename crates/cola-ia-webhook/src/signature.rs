@@ -48,7 +48,7 @@ pub(crate) fn find<'a>(
     let Some(value) = value.filter(|value| !value.trim().is_empty()) else {
         return Err(unreadable(&name, "is missing"));
     };
-    read(place, time_key, encoding, &name, value)
+    read(place, time_key, encoding, &name, &value)
 }
 
 fn unreadable(name: &str, why: &str) -> Refused {
@@ -60,12 +60,12 @@ fn read<'a>(
     time_key: Option<&str>,
     encoding: Encoding,
     name: &str,
-    value: Cow<'a, str>,
+    value: &str,
 ) -> Result<Found<'a>, Refused> {
     let mut found = Found::default();
     let items: Vec<&str> = match &place.separator {
         Some(separator) => value.split(separator.as_str()).map(str::trim).filter(|item| !item.is_empty()).collect(),
-        None => vec![&*value],
+        None => vec![value],
     };
     found.items = items.len();
     let mut wanted = 0;
@@ -112,11 +112,15 @@ fn decode(encoding: Encoding, text: &str) -> Option<Vec<u8>> {
 /// A signature as a sender writes it.
 pub(crate) fn encode(encoding: Encoding, bytes: &[u8]) -> String {
     match encoding {
-        Encoding::Hex => bytes.iter().map(|byte| format!("{byte:02x}")).collect(),
+        Encoding::Hex => bytes.iter().flat_map(|byte| [byte >> 4, byte & 15]).map(digit).collect(),
         Encoding::Base64 => STANDARD.encode(bytes),
         Encoding::Base64url => URL_SAFE_NO_PAD.encode(bytes),
         Encoding::Plain => String::from_utf8_lossy(bytes).into_owned(),
     }
+}
+
+fn digit(value: u8) -> char {
+    char::from_digit(u32::from(value), 16).unwrap_or('0')
 }
 
 /// Hexadecimal digits, all in one case, so that there is one other way at most to write the same.

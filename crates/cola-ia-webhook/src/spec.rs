@@ -99,6 +99,27 @@ pub enum Replays {
 }
 
 /// Why a source cannot be set up so.
+///
+/// | code | what is wrong |
+/// | --- | --- |
+/// | `scheme_unknown` | the catalogue has no such name |
+/// | `only_generic` | the scheme says itself how it signs |
+/// | `template` | `content` has a name that is not known, or a brace without its partner |
+/// | `one_place` | none or several of `header`, `key` and `pointer` |
+/// | `separator` | nothing separates `key=value` from the next |
+/// | `signed_id` | `{id}` without `signed_id`, or `signed_id` without `{id}` |
+/// | `timestamp` | `{ts}` without `timestamp` |
+/// | `time_not_signed` | `timestamp` is not part of what is signed: anyone could set it |
+/// | `no_signed_time` | `tolerance_s` without a signed time |
+/// | `id_needed` | the sender has no id of its own: `id` or `fallback_id`; the detail has the documented one |
+/// | `no_fallback` | nothing is documented as a substitute |
+/// | `fallback_unneeded` | there is an id |
+/// | `place`, `pointer`, `empty` | a place cannot be read; `each` ends in `/*` |
+/// | `id_of_several` | `*` in an id; several events are what `each` is for |
+/// | `secret_needed` | neither a secret nor `unsigned` |
+/// | `unsigned_by_name_only` | the scheme signs nothing and the source does not say `unsigned` |
+/// | `nothing_pending` | `pending` with a scheme that has no such handshake |
+/// | `status` | no HTTP status |
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SpecFault {
     /// The fault as a word, stable.

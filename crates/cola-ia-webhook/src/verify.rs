@@ -53,6 +53,7 @@ pub(crate) fn verify(
         vec![("found", found.signatures.len().to_string()), ("items", found.items.to_string())]
     });
     let id = signed_id(scheme, content, request, names)?;
+    let id_name = scheme.signed_id.as_deref().unwrap_or_default();
     let sent = match &scheme.timestamp {
         Some(place) if content.has_time() || early.is_some() => {
             Some(sent_time(place, request, names, found.time.as_deref(), early).inspect_err(|refused| {
@@ -66,7 +67,7 @@ pub(crate) fn verify(
     let mut matched = None;
     for url in &urls {
         let time = sent.as_ref().map_or(&b""[..], |(raw, _)| raw);
-        let filling = Filling { request, names, url, id, time, json: early, params: &params };
+        let filling = Filling { request, names, url, id, id_name, time, json: early, params: &params };
         let pieces = content.fill(&filling)?;
         // Every secret is tried with every signature: how long it takes does not tell which of them matched.
         for (place, secret) in secrets.iter().enumerate() {
@@ -84,11 +85,14 @@ pub(crate) fn verify(
         Refused::new(RefusalCode::SignatureInvalid, format!("none of {} secrets matches", secrets.len()))
     })?;
     check_body_hash(scheme, request)?;
-    let late = late_json(scheme, &sent, request)?;
-    let sent = match (&scheme.timestamp, sent, late) {
-        (_, Some((_, sent)), _) => Some(sent),
-        (Some(place), None, Some(json)) => Some(sent_time(place, request, names, None, Some(json))?.1),
-        _ => None,
+    let sent = match (&scheme.timestamp, sent) {
+        (_, Some((_, sent))) => Some(sent),
+        // The time stands in the body, which may be read now that its signature is good.
+        (Some(place), None) => {
+            let json = json::check(request.body).map_err(|fault| json_refused(&fault))?;
+            Some(sent_time(place, request, names, None, Some(json))?.1)
+        }
+        (None, None) => None,
     };
     if let Some(sent) = sent {
         check_window(scheme, sent, now, trace)?;
@@ -102,16 +106,6 @@ fn early_json<'a>(scheme: &Scheme, content: &Content, request: &Request<'a>) -> 
         json::check(request.body).map(Some).map_err(|fault| json_refused(&fault))
     } else {
         Ok(None)
-    }
-}
-
-/// The body as JSON, where the signed time stands in it and the signature, which is good, covers it.
-fn late_json<'a, T>(scheme: &Scheme, sent: &Option<T>, request: &Request<'a>) -> Result<Option<Json<'a>>, Refused> {
-    match &scheme.timestamp {
-        Some(place) if sent.is_none() && place.pointer.is_some() => {
-            json::check(request.body).map(Some).map_err(|fault| json_refused(&fault))
-        }
-        _ => Ok(None),
     }
 }
 

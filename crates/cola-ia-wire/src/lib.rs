@@ -23,7 +23,9 @@ mod leases;
 mod lists;
 mod money;
 mod retention;
+mod sources;
 mod stats;
+mod tokens;
 mod worked;
 
 pub use add::{Entered, Refused};
@@ -42,7 +44,9 @@ pub use leases::{ErrorExample, ErrorGroup, Lease, LeaseAnswer, OrderAnswer, Resu
 pub use lists::{Attempt, ConflictLine, DeliveryLine, ErrorLine, FailedAttempt};
 pub use money::{BudgetLine, BudgetRemoved, CostsLine, CurrencyLine};
 pub use retention::{Decision, Entry, Erasure, PrunedDeliveries, Pruning, Resolution, Revision};
+pub use sources::{SampleLine, SchemeLine, SourceLine, StepLine};
 pub use stats::{Failing, JobCounts, LatenessOf, StatsLine};
+pub use tokens::TokenLine;
 pub use worked::Worked;
 
 /// The version of every shape here, its field `v`.

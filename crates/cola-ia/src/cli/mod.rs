@@ -44,9 +44,11 @@ pub mod restored;
 pub mod resume;
 mod session;
 pub mod show;
+pub mod source;
 pub(crate) mod standing;
 pub mod stats;
 pub mod tail;
+pub mod token;
 mod usage;
 mod why;
 pub mod work;
@@ -187,6 +189,12 @@ fn dispatch(session: &Session, invocation: &Invocation) -> Result<Exit, Problem>
         Command::Recover(options) => recover::run(session, *options, &load(NamedFile::MustExist)?),
         Command::Resume(options) => resume::run(session, options, &load(NamedFile::MustExist)?),
         Command::Order(options) => order::run(session, options, &load(NamedFile::MustExist)?),
+        Command::Source(options) => {
+            let writes = matches!(options, source::SourceOptions::Add(_));
+            let named = if writes { NamedFile::MayBeMissing } else { NamedFile::MustExist };
+            source::run(session, options, &invocation.flags, &load(named)?)
+        }
+        Command::Token(options) => token::run(session, options, &load(NamedFile::MustExist)?),
         Command::ConfigShow { origin, json } => {
             config::show(&load(NamedFile::MustExist)?, &session.lang, *origin, *json)
         }

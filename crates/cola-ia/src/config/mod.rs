@@ -27,7 +27,7 @@ use cola_ia_core::limits::{LINE_MAX_BYTES_CEILING, LINE_MAX_BYTES_DEFAULT};
 use cola_ia_core::price::Prices;
 
 pub use environment::Environment;
-pub use file::{CONFIG_VAR, DEFAULT_FILE};
+pub use file::{CONFIG_VAR, DEFAULT_FILE, check_text};
 pub use nearest::nearest;
 pub use prices::PriceLine;
 pub use redact::redact_url;
@@ -37,7 +37,7 @@ pub use sources::{FormConfig, Opened, Rate, SourceConfig};
 pub use table::{Kind, RESERVED_VARS, SETTINGS, Setting};
 pub use tables::TableLine;
 pub use value::Value;
-pub use write::{commented_file, pasteable_line, size, toml_literal};
+pub use write::{commented_file, pasteable_line, push_comment as comment, size, toml_literal};
 
 use crate::cli::Problem;
 use crate::lang::Message;

@@ -24,7 +24,9 @@ mod lists;
 mod money;
 mod problem;
 mod retention;
+mod sources;
 mod stats;
+mod tokens;
 pub mod v1;
 mod worked;
 
@@ -45,7 +47,9 @@ pub use lists::{Attempt, ConflictLine, DeliveryLine, ErrorLine, FailedAttempt};
 pub use money::{BudgetLine, BudgetRemoved, CostsLine, CurrencyLine};
 pub use problem::Problem;
 pub use retention::{Decision, Entry, Erasure, PrunedDeliveries, Pruning, Resolution, Revision};
+pub use sources::{SampleLine, SchemeLine, SourceLine, StepLine};
 pub use stats::{Failing, JobCounts, LatenessOf, StatsLine};
+pub use tokens::TokenLine;
 pub use worked::Worked;
 
 /// The version of every shape here, its field `v`.

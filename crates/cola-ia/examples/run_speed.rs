@@ -54,6 +54,7 @@ async fn one_after_the_other(stop: watch::Receiver<Stop>) {
             program: "true".into(),
             args: Vec::new(),
             env: vec![("COLA_IA_JOB".into(), "1".into())],
+            withheld: [].into(),
             stdin: "a text".into(),
             inherit: None,
             mark: None,

@@ -21,7 +21,7 @@ use cola_ia_core::job::JobState;
 use cola_ia_core::store::{ErrorKind, StoreError};
 use common::{BOTH, Place};
 
-const COMMANDS: [&[&str]; 41] = [
+const COMMANDS: [&[&str]; 50] = [
     &[],
     &["init"],
     &["add"],
@@ -57,6 +57,15 @@ const COMMANDS: [&[&str]; 41] = [
     &["restore"],
     &["restored"],
     &["doctor"],
+    &["source"],
+    &["source", "add"],
+    &["source", "list"],
+    &["source", "check"],
+    &["source", "test"],
+    &["token"],
+    &["token", "create"],
+    &["token", "list"],
+    &["token", "revoke"],
     &["config"],
     &["config", "show"],
     &["config", "check"],

@@ -3,6 +3,7 @@
 //! The parser only splits; values are read here, so that each mistake is told in our words.
 
 mod effect;
+mod source;
 
 use std::ffi::{OsStr, OsString};
 use std::path::PathBuf;
@@ -54,8 +55,10 @@ use super::restored::{RestoredOptions, When};
 use super::resume::ResumeOptions;
 use super::serve::ServeOptions;
 use super::show::ShowOptions;
+use super::source::SourceOptions;
 use super::stats::{self, StatsOptions};
 use super::tail::TailOptions;
+use super::token::TokenOptions;
 use super::work::{JOBS_MAX, StdinForm, WorkOptions};
 use crate::config::{self, Flags, nearest};
 use crate::http::LogFormat;
@@ -140,6 +143,10 @@ pub enum Command {
     Resume(ResumeOptions),
     /// `cancel`, `retry`, `replay`
     Order(OrderOptions),
+    /// `source`
+    Source(SourceOptions),
+    /// `token`
+    Token(TokenOptions),
     /// `config show`
     ConfigShow {
         /// `--origin`
@@ -237,6 +244,8 @@ pub fn command(lang: &Lang) -> Clap {
         .subcommand(make.order("replay"))
         .subcommand(make.export())
         .subcommand(make.import())
+        .subcommand(make.source())
+        .subcommand(make.token())
         .subcommand(make.config())
         .subcommand(make.command("id", "id").arg(make.option("count", "value-number").short('n')))
         .subcommand(
@@ -807,6 +816,8 @@ fn read(matches: &ArgMatches) -> Result<Invocation, Problem> {
         "cancel" => Command::Order(read_order(matches, Order::Cancel)?),
         "replay" => Command::Order(read_order(matches, Order::Replay)?),
         "retry" => Command::Order(read_retry(matches)?),
+        "source" => Command::Source(source::read_source(matches)?),
+        "token" => Command::Token(source::read_token(matches)?),
         "config" => match matches.subcommand() {
             Some(("show", matches)) => {
                 Command::ConfigShow { origin: matches.get_flag("origin"), json: matches.get_flag("json") }

@@ -46,7 +46,8 @@ pub fn run(
     Ok(Exit::Done)
 }
 
-fn file_to_write(session: &Session, flags: &Flags) -> PathBuf {
+/// The file that `--config` or its variable names, else the one in the working folder.
+pub(super) fn file_to_write(session: &Session, flags: &Flags) -> PathBuf {
     let named = flags.config.clone().or_else(|| session.environment.var_os(CONFIG_VAR).map(PathBuf::from));
     named.unwrap_or_else(|| DEFAULT_FILE.into())
 }

@@ -45,9 +45,11 @@ pub mod resume;
 pub mod serve;
 mod session;
 pub mod show;
+pub mod source;
 pub(crate) mod standing;
 pub mod stats;
 pub mod tail;
+pub mod token;
 mod usage;
 mod why;
 pub mod work;
@@ -197,6 +199,12 @@ fn dispatch(session: &Session, invocation: &Invocation) -> Result<Exit, Problem>
         Command::Recover(options) => recover::run(session, *options, &load(NamedFile::MustExist)?),
         Command::Resume(options) => resume::run(session, options, &load(NamedFile::MustExist)?),
         Command::Order(options) => order::run(session, options, &load(NamedFile::MustExist)?),
+        Command::Source(options) => {
+            let writes = matches!(options, source::SourceOptions::Add(_));
+            let named = if writes { NamedFile::MayBeMissing } else { NamedFile::MustExist };
+            source::run(session, options, &invocation.flags, &load(named)?)
+        }
+        Command::Token(options) => token::run(session, options, &load(NamedFile::MustExist)?),
         Command::ConfigShow { origin, json } => {
             config::show(&load(NamedFile::MustExist)?, &session.lang, *origin, *json)
         }

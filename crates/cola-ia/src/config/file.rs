@@ -50,6 +50,14 @@ pub(super) fn read(flag: Option<&Path>, environment: &Environment, named: NamedF
     Ok(Contents { path: Some(path), ..contents })
 }
 
+/// Whether a file with this text could be read.
+///
+/// # Errors
+/// What is wrong with it.
+pub fn check_text(path: &Path, text: &str) -> Result<(), Problem> {
+    parse(path, text.strip_prefix('\u{feff}').unwrap_or(text)).map(|_| ())
+}
+
 fn read_bounded(path: &Path) -> std::io::Result<String> {
     let mut text = String::new();
     File::open(path)?.take(FILE_MAX_BYTES + 1).read_to_string(&mut text)?;

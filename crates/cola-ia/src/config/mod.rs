@@ -29,7 +29,7 @@ use cola_ia_core::limits::{LINE_MAX_BYTES_CEILING, LINE_MAX_BYTES_DEFAULT};
 use cola_ia_core::price::Prices;
 
 pub use environment::Environment;
-pub use file::{CONFIG_VAR, DEFAULT_FILE};
+pub use file::{CONFIG_VAR, DEFAULT_FILE, check_text};
 pub use nearest::nearest;
 pub use prices::PriceLine;
 pub use redact::redact_url;
@@ -40,7 +40,7 @@ pub use sources::{FormConfig, Opened, Rate, SourceConfig};
 pub use table::{Kind, RESERVED_VARS, SETTINGS, Setting};
 pub use tables::TableLine;
 pub use value::Value;
-pub use write::{commented_file, pasteable_line, size, toml_literal};
+pub use write::{commented_file, pasteable_line, push_comment as comment, size, toml_literal};
 
 use crate::cli::Problem;
 use crate::lang::Message;
@@ -200,6 +200,9 @@ impl Settings {
             resolved.push(Resolved { setting, value, origin });
         }
         let server = server_of(&resolved)?;
+        let text_bound = resolved.iter().find(|one| one.setting.name == "max_text_bytes");
+        let text_bound = text_bound.and_then(|one| one.value.as_bytes()).unwrap_or(usize::MAX);
+        file.schedules.iter().try_for_each(|schedule| schedule.check_length(text_bound))?;
         let mut warnings = environment.unknown_variables(&sources::variables(&file.sources));
         warnings.extend(settle_line_bound(&mut resolved));
         Ok(Self {

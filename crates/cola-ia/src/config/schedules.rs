@@ -1,9 +1,10 @@
 //! Schedules, `[schedule.NAME]`.
 
 use cola_ia_core::event::{Content, EventType, Source};
+use cola_ia_core::intake::RefusalCode;
 
-use super::Kind;
 use super::tables::{InFile, Item, Table, TableLine, bare, name};
+use super::{Kind, Origin};
 use crate::cli::Problem;
 use crate::lang::Message;
 use crate::schedule::Plan;
@@ -43,6 +44,27 @@ impl PartialEq for ScheduleConfig {
 }
 
 impl Eq for ScheduleConfig {}
+
+impl ScheduleConfig {
+    /// Whether its text may be as long as it is, which hangs on another setting.
+    ///
+    /// # Errors
+    /// It may not.
+    pub(super) fn check_length(&self, max_text_bytes: usize) -> Result<(), Problem> {
+        if self.text.len() <= max_text_bytes {
+            return Ok(());
+        }
+        let line = self.lines.iter().find(|line| line.key.ends_with(".text"));
+        let place = match line {
+            Some(TableLine { key, origin: Origin::File(path, line), .. }) => {
+                format!("{}:{line}: {key}", path.display())
+            }
+            _ => format!("{TABLE}.{}.text", bare(self.name.as_str())),
+        };
+        let fault = Message::new(format!("refusal-{}", RefusalCode::TextTooLong.as_str()));
+        Err(Problem::usage(Message::new("setting-value").with("place", place).message("fault", fault)))
+    }
+}
 
 /// Reads all of them, by name.
 ///

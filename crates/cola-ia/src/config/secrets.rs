@@ -30,11 +30,11 @@ impl SecretPlace {
         }
     }
 
-    /// Reads and decodes it.
+    /// Reads it, and decodes it as its scheme says; a token is compared as it is.
     ///
     /// # Errors
     /// It is not there, empty, or no secret of this scheme; never with anything of it.
-    pub(super) fn read(&self, scheme: &Scheme, environment: &Environment) -> Result<Secret, Message> {
+    pub(super) fn read(&self, scheme: Option<&Scheme>, environment: &Environment) -> Result<Secret, Message> {
         let place = |key: &'static str| Message::new(key).with("place", self.shown());
         let raw = match self {
             Self::Variable(name) => match environment.var_os(name) {
@@ -49,8 +49,8 @@ impl SecretPlace {
                 raw
             }
         };
-        Secret::parse(scheme, &raw)
-            .map_err(|fault| place("secret-unusable").message("fault", Message::new(in_words(fault))))
+        let parsed = scheme.map_or_else(|| Secret::token(&raw), |scheme| Secret::parse(scheme, &raw));
+        parsed.map_err(|fault| place("secret-unusable").message("fault", Message::new(in_words(fault))))
     }
 }
 

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use cola_ia_core::event::Source;
 use cola_ia_core::limits::TEXT_MAX_BYTES_CEILING;
-use cola_ia_webhook::{Receiver, Secret, Spec, catalogue};
+use cola_ia_webhook::{Receiver, Secret, Spec, SpecFault, catalogue};
 
 use super::tables::{InFile, Item, Key, Table, TableLine, bare, name};
 use super::{Environment, Kind, Origin, SecretPlace, Value, nearest};
@@ -144,15 +144,15 @@ impl SourceConfig {
         let mut spec = self.spec.clone();
         let scheme = spec.resolve().map_err(|error| fault(spec_fault(&error)))?;
         let mut notes = Vec::new();
-        let mut read = |place: &SecretPlace| {
-            let secret = place.read(&scheme, environment).map_err(&fault)?;
+        let mut read = |place: &SecretPlace, scheme| {
+            let secret = place.read(scheme, environment).map_err(&fault)?;
             if secret.trimmed() {
                 notes.push(Message::new("secret-trimmed").with("place", place.shown()));
             }
             Ok::<_, Problem>(secret)
         };
-        let secrets = self.secrets.iter().map(&mut read).collect::<Result<Vec<_>, _>>()?;
-        spec.verify_token = self.verify_token.as_ref().map(&mut read).transpose()?;
+        let secrets = self.secrets.iter().map(|place| read(place, Some(&scheme))).collect::<Result<Vec<_>, _>>()?;
+        spec.verify_token = self.verify_token.as_ref().map(|place| read(place, None)).transpose()?;
         // A source whose text is its whole body takes bodies as large as it says.
         let max_text_bytes = max_text_bytes.max(scheme.max_body_bytes.min(TEXT_MAX_BYTES_CEILING));
         let receiver =
@@ -161,12 +161,39 @@ impl SourceConfig {
     }
 }
 
-/// A fault of a scheme in words: of its code where the catalogue has some.
-fn spec_fault(fault: &cola_ia_webhook::SpecFault) -> Message {
-    Message::new("source-spec-fault")
-        .with("field", fault.field)
-        .with("code", fault.code)
-        .with("detail", fault.detail.as_str())
+/// A fault of a scheme in words.
+fn spec_fault(fault: &SpecFault) -> Message {
+    let key = match fault.code {
+        "empty" => "source-empty-name",
+        "fallback_unneeded" => "source-fallback-unneeded",
+        "id_needed" if fault.detail.is_empty() => "source-id-needed",
+        "id_needed" => "source-id-documented",
+        "id_of_several" => "source-id-of-several",
+        "no_fallback" => "source-no-fallback",
+        "no_signed_time" => "source-no-signed-time",
+        "nothing_pending" => "source-nothing-pending",
+        "only_generic" => "source-only-generic",
+        "place" => "source-not-a-place",
+        "pointer" => "source-not-a-pointer",
+        "secret_needed" => "source-no-secret",
+        "signed_id" => "source-signed-id",
+        "template" => "source-not-a-template",
+        "time_not_signed" => "source-time-not-signed",
+        "timestamp" => "source-no-timestamp",
+        "unsigned_by_name_only" => "source-by-name-only",
+        _ => "source-spec-fault",
+    };
+    Message::new(key).with("field", field(fault)).with("code", fault.code).with("detail", fault.detail.as_str())
+}
+
+/// The key of the file that a fault is about.
+fn field(fault: &SpecFault) -> &'static str {
+    match fault.field {
+        "tolerance_s" => "tolerance",
+        "max_body_bytes" => "max_body",
+        "secret" => "secret_env",
+        other => other,
+    }
 }
 
 /// The variables that hold secrets of these sources.
@@ -208,19 +235,28 @@ pub(super) fn read(file: &InFile<'_>, key: &Key<'_>, value: &Item<'_>) -> Result
         return Err(table.fault("conflict_status", Message::new("source-conflict-status")));
     }
     let unsigned = table.yes("unsigned")?;
+    spec.unsigned = unsigned;
     let secrets = secrets(&table, "secret_env", "secret_file")?;
-    match (unsigned, form.is_some(), secrets.is_empty()) {
-        (false, _, true) if form.is_some() => {
-            return Err(table
-                .fault("", Message::new("source-form-unsigned"))
-                .hint(Message::new("source-form-unsigned-hint")));
+    match (unsigned, secrets.is_empty()) {
+        (false, _) if form.is_some() => {
+            let problem = table.fault("", Message::new("source-form-unsigned"));
+            return Err(problem.hint(Message::new("source-form-unsigned-hint")));
         }
-        (false, _, true) => {
+        // Where a handshake brings the secret, the source begins without.
+        (false, true) if !spec.pending => {
             return Err(table.fault("", Message::new("source-no-secret")).hint(Message::new("source-secret-hint")));
         }
-        (true, _, false) => return Err(table.fault("unsigned", Message::new("source-unsigned-secret"))),
+        (true, false) => return Err(table.fault("unsigned", Message::new("source-unsigned-secret"))),
         _ => {}
     }
+    if let Some(trap) = form.as_ref().and_then(|form| form.honeypot.as_deref())
+        && spec.ignore.is_none()
+    {
+        // It is empty in what people send; that is no part of what they say.
+        let escaped = trap.replace('~', "~0").replace('/', "~1");
+        spec.ignore = Some(vec!["/id".to_owned(), format!("/{escaped}")]);
+    }
+    spec.resolve().map_err(|fault| table.fault(field(&fault), spec_fault(&fault)))?;
     let mut tokens = secrets_of(&table, "verify_token_env", "verify_token_file")?;
     if tokens.len() > 1 {
         return Err(table.fault("", Message::new("source-one-verify-token")));

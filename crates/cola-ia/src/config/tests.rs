@@ -168,7 +168,7 @@ fn a_mistake_in_the_file_names_line_column_and_the_nearest_key() {
     );
     assert_eq!(
         mistake("[sources.github]\nx = 1\n"),
-        format!("error: cola-ia.toml:1:2: there is no setting “sources”\n{hint}")
+        "error: cola-ia.toml:1:2: there is no setting “sources”\nhint: did you mean “source”?\n"
     );
     assert_eq!(
         mistake("lock_wait = 60"),
@@ -228,7 +228,10 @@ fn what_is_shown_can_be_pasted_back() {
     let pasted = load(&flags, &[]).unwrap();
     assert_eq!(pasted.db, folder.path().join(&shown.db));
     for (one, other) in shown.resolved.iter().zip(&pasted.resolved).skip(1) {
-        assert_eq!(one.value, other.value);
+        match &one.value {
+            Value::Path(path) => assert_eq!(other.value, Value::Path(folder.path().join(path))),
+            value => assert_eq!(*value, other.value),
+        }
     }
 }
 
@@ -270,7 +273,11 @@ fn the_commented_file_is_all_defaults_and_means_what_it_says() {
         let settings = load(&flags, &[]).unwrap();
         assert_eq!(settings.db, folder.path().join("cola_ia.sqlite3"));
         for (one, other) in settings.resolved.iter().zip(defaults_with(&[]).unwrap().resolved).skip(1) {
-            assert_eq!(one.value, other.value);
+            // A path in a file is relative to its folder.
+            match other.value {
+                Value::Path(path) => assert_eq!(one.value, Value::Path(folder.path().join(path))),
+                other => assert_eq!(one.value, other),
+            }
         }
     }
     let chosen = commented_file(&Lang::only(Language::English), &[("db", Value::Path("x.db".into()))]);
@@ -362,4 +369,236 @@ fn the_prices_of_the_commented_file_are_prices() {
     let uncommented = format!("[prices.{}", prices.replace("\n# ", "\n"));
     let (_folder, flags) = folder_with(&uncommented);
     assert_eq!(load(&flags, &[]).unwrap().price_lines.len(), 3);
+}
+
+#[test]
+fn a_source_stands_beside_the_settings_of_the_same_table() {
+    let text = "source.pause_after = 3\n[source.github]\nscheme = \"github\"\nsecret_env = [\"NEW\", \"OLD\"]\n\
+                rate_limit = \"60/m\"\nmax_body = \"2MiB\"\nconflict_status = 409\nreplays = \"enter\"\n\
+                [source.\"a.b\"]\nscheme = \"stripe\"\nsecret_file = \"s/stripe\"\ntolerance = \"10m\"\nid = [\"/id\", \"/data/id\"]\n\
+                [source.open]\nscheme = \"unsigned\"\nunsigned = true\n";
+    let (folder, flags) = folder_with(text);
+    let settings = load(&flags, &[]).unwrap();
+    assert_eq!(settings.retry.pause_after, Some(3));
+    let names: Vec<&str> = settings.sources.iter().map(|source| source.name.as_str()).collect();
+    assert_eq!(names, ["a.b", "github", "open"]);
+    let [stripe, github, open] = &settings.sources[..] else { panic!() };
+    assert_eq!(github.secrets, ["NEW", "OLD"].map(|name| SecretPlace::Variable(name.into())));
+    assert_eq!(github.rate_limit.map(|rate| (rate.count.get(), rate.per.as_secs())), Some((60, 60)));
+    assert_eq!((github.spec.max_body_bytes, github.spec.conflict_status), (Some(2 << 20), Some(409)));
+    assert_eq!(stripe.secrets, [SecretPlace::File(folder.path().join("s/stripe"))]);
+    assert_eq!(stripe.spec.tolerance_s, Some(600));
+    assert!(open.unsigned && open.spec.unsigned && open.secrets.is_empty());
+    let lines: Vec<String> = settings.table_lines().map(TableLine::pasteable).collect();
+    assert_eq!(lines[0], "source.\"a.b\".scheme = \"stripe\"");
+    // What is shown can be pasted back and says the same.
+    let shown =
+        settings.resolved.iter().map(pasteable_line).chain(lines.iter().cloned()).collect::<Vec<_>>().join("\n");
+    fs::write(flags.config.as_ref().unwrap(), &shown).unwrap();
+    let again = load(&flags, &[]).unwrap();
+    assert_eq!(again.table_lines().map(TableLine::pasteable).collect::<Vec<_>>(), lines);
+    assert_eq!(again.retry.pause_after, Some(3));
+}
+
+#[test]
+fn the_variable_of_a_secret_is_no_unknown_one() {
+    let (_folder, flags) = folder_with("[source.a]\nscheme = \"github\"\nsecret_env = \"COLA_IA_GITHUB\"\n");
+    let settings = load(&flags, &[("COLA_IA_GITHUB", "x"), ("COLA_IA_GITLAB", "y")]).unwrap();
+    assert_eq!(settings.warnings.len(), 1);
+    assert_eq!(settings.secret_variables(), ["COLA_IA_GITHUB"]);
+}
+
+#[test]
+fn what_is_wrong_with_a_source_is_told_with_its_place() {
+    let cases = [
+        (
+            "scheme = \"githup\"\nsecret_env = \"S\"",
+            "cola-ia.toml:2:10: source.a.scheme: there is no scheme “githup”",
+            "did you mean “github”?",
+        ),
+        (
+            "scheme = \"github\"\nsecret_en = \"S\"",
+            "cola-ia.toml:3:1: there is no setting “source.a.secret_en”",
+            "did you mean “secret_env”?",
+        ),
+        (
+            "scheme = \"github\"\nsecret = \"s3cret\"",
+            "cola-ia.toml:1:1: source.a: a secret does not stand in this file",
+            "secret_env",
+        ),
+        ("scheme = \"github\"", "source.a: it has no secret", "secret_file"),
+        ("scheme = \"github\"\nsecret_env = \"\"", "secret_env: it takes the name of a variable", ""),
+        ("scheme = \"github\"\nsecret_env = []", "secret_env: it names nothing", ""),
+        ("scheme = \"github\"\nsecret_env = \"A\"\nsecret_file = \"b\"", "not in both", ""),
+        ("scheme = \"github\"\nsecret_env = \"A\"\nunsigned = true", "unsigned: a source with a secret", ""),
+        ("scheme = \"unsigned\"\nsecret_env = \"A\"", "takes what anyone sends", ""),
+        ("secret_env = \"A\"", "does not say how its sender signs", "source list --schemes"),
+        ("scheme = 5\nsecret_env = \"A\"", "cola-ia.toml:2:10: source.a.scheme: cannot be read: invalid type", ""),
+        ("scheme = \"github\"\nsecret_env = \"A\"\nid = 5", "cola-ia.toml:4:6: source.a.id: expected text", ""),
+        (
+            "scheme = \"github\"\nsecret_env = \"A\"\nid = [\"/a\", 5]",
+            "cola-ia.toml:4:13: source.a.id: expected text",
+            "",
+        ),
+        (
+            "scheme = \"github\"\nsecret_env = \"A\"\ntolerance = \"5m\"",
+            "tolerance: senders of github sign no time",
+            "",
+        ),
+        (
+            "scheme = \"github\"\nsecret_env = \"A\"\nalgorithm = \"hmac-sha1\"",
+            "this key is for the schemes hmac and token",
+            "",
+        ),
+        ("scheme = \"calcom\"\nsecret_env = \"A\"", "its sender has no id", ""),
+        (
+            "scheme = \"github\"\nsecret_env = \"A\"\nconflict_status = 301",
+            "conflict_status: the answer to a conflict",
+            "",
+        ),
+        ("scheme = \"github\"\nsecret_env = \"A\"\nmax_body = \"65MiB\"", "max_body: 65MiB is out of bounds", ""),
+        ("scheme = \"github\"\nsecret_env = \"A\"\nrate_limit = \"60\"", "“60” is no rate", ""),
+        ("scheme = \"github\"\nsecret_env = \"A\"\nrate_limit = \"0/m\"", "“0/m” is no rate", ""),
+        ("form = true", "browsers sign nothing", "unsigned = true"),
+        (
+            "unsigned = true\n[source.a.form]\nallowed_origins = \"example.org\"",
+            "“example.org” is not where a page comes from",
+            "",
+        ),
+        ("unsigned = true\n[source.a.form]\nthanks = \"//evil.example\"", "is no address to go to", ""),
+        (
+            "unsigned = true\n[source.a.form]\nhoneypott = \"x\"",
+            "cola-ia.toml:4:1: there is no setting “source.a.form.honeypott”",
+            "did you mean “honeypot”?",
+        ),
+    ];
+    for (text, said, hint) in cases {
+        let mistake = mistake(&format!("[source.a]\n{text}\n"));
+        assert!(mistake.contains(said) && mistake.contains(hint), "{text}\n{mistake}");
+        assert!(!mistake.contains("s3cret"), "{mistake}");
+    }
+    assert!(
+        mistake("[source.A]\nscheme = \"github\"")
+            .contains("cola-ia.toml:1:9: source.A: “A” is not the name of a source")
+    );
+    assert!(mistake("[surce.a]\nscheme = \"github\"").contains("did you mean “source”?"));
+}
+
+#[test]
+fn every_key_of_the_scheme_crate_is_a_key_of_the_file() {
+    let said = toml::from_str::<cola_ia_webhook::Spec>("zzz = 1").unwrap_err().to_string();
+    let listed: Vec<&str> = said.split("expected one of").nth(1).unwrap().split('`').skip(1).step_by(2).collect();
+    assert!(listed.len() > 20);
+    let (_folder, flags) = folder_with("[source.a]\nzzz = 1");
+    assert!(load(&flags, &[]).is_err());
+    for key in listed {
+        let of_file = match key {
+            "tolerance_s" => "tolerance",
+            "max_body_bytes" => "max_body",
+            other => other,
+        };
+        let said = mistake(&format!("[source.a]\n{of_file} = 1979-05-27\n"));
+        assert!(!said.contains("there is no setting"), "{said}");
+    }
+}
+
+#[test]
+fn a_form_says_where_its_page_is() {
+    let text = "[source.contact]\nunsigned = true\n[source.contact.form]\nallowed_origins = [\"https://WWW.example.org/\"]\n\
+                honeypot = \"web/site\"\nthanks = \"https://www.example.org/gracias\"\n";
+    let (_folder, flags) = folder_with(text);
+    let source = load(&flags, &[]).unwrap().sources.remove(0);
+    let form = source.form.clone().unwrap();
+    assert_eq!(form.allowed_origins, ["https://www.example.org"]);
+    assert_eq!(source.spec.scheme, "form");
+    assert_eq!(source.spec.ignore.as_deref().unwrap(), ["/id", "/web~1site"]);
+    source.open(&Environment::with(&[]), 1 << 20).unwrap();
+}
+
+#[test]
+fn secrets_are_read_where_they_are_and_never_shown() {
+    let text = "[source.a]\nscheme = \"github\"\nsecret_file = \"secret\"\n[source.b]\nscheme = \"svix\"\nsecret_env = \"B\"\n";
+    let (folder, flags) = folder_with(text);
+    let settings = load(&flags, &[]).unwrap();
+    let english = Lang::only(Language::English);
+    let open = |index: usize, vars: &[(&str, &str)]| {
+        let opened = settings.sources[index].open(&Environment::with(vars), 1 << 20);
+        opened.map(|opened| opened.notes.len()).map_err(|problem| problem.render(&english, false))
+    };
+    assert!(open(0, &[]).unwrap_err().contains("the file of its secret"));
+    let file = folder.path().join("secret");
+    for (bytes, said) in [(&b""[..], "it is empty"), (b" \n", "it is empty"), (&[b'x'; 9_000], "longer than 8 KiB")] {
+        fs::write(&file, bytes).unwrap();
+        assert!(open(0, &[]).unwrap_err().contains(said));
+    }
+    fs::write(&file, "s3cret").unwrap();
+    assert_eq!(open(0, &[]).unwrap(), 0);
+    fs::write(&file, "s3cret\n").unwrap();
+    assert_eq!(open(0, &[]).unwrap(), 1);
+    assert!(open(1, &[]).unwrap_err().contains("the variable B, which is to hold its secret, is not set"));
+    assert!(open(1, &[("B", "")]).unwrap_err().contains("not set or empty"));
+    let said = open(1, &[("B", "whsec_n0 base64!")]).unwrap_err();
+    assert!(said.contains("it is not base64") && !said.contains("n0"), "{said}");
+    assert_eq!(open(1, &[("B", "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw")]).unwrap(), 0);
+    assert!(!format!("{:?}", settings.sources[0].open(&Environment::with(&[]), 9).unwrap()).contains("s3cret"));
+}
+
+#[test]
+fn a_schedule_says_when_and_what() {
+    let text = "[schedule.daily]\ncron = \"0 9 * * 1-5\"\ntime_zone = \"Europe/Madrid\"\ntext = \"the summary\"\ntype = \"summary\"\ncatch_up = 3\n\
+                [schedule.hourly]\ncron = \"@hourly\"\ntext = \"x\"\nsource = \"clock\"\n";
+    let (_folder, flags) = folder_with(text);
+    let settings = load(&flags, &[]).unwrap();
+    let [daily, hourly] = &settings.schedules[..] else { panic!() };
+    assert_eq!((daily.source.as_str(), daily.catch_up), ("schedule", 3));
+    assert_eq!((hourly.source.as_str(), hourly.catch_up), ("clock", 1));
+    let cases = [
+        ("text = \"x\"", "schedule.a: it has no cron"),
+        ("cron = \"@daily\"", "schedule.a: it has no text"),
+        ("cron = \"@daily\"\ntext = \" \"", "schedule.a.text: "),
+        ("cron = \"0 9 * *\"\ntext = \"x\"", "has five fields"),
+        ("cron = \"0 25 * * *\"\ntext = \"x\"", "not a cron expression: "),
+        ("cron = \"0 0 30 2 *\"\ntext = \"x\"", "it never fires"),
+        ("cron = \"@daily\"\ntext = \"x\"\ntime_zone = \"Mars/Base\"", "there is no time zone “Mars/Base” here"),
+        ("cron = \"@daily\"\ntext = \"x\"\ncatch_up = 1001", "no whole number from 0 to 1000"),
+        ("cron = \"@daily\"\ntext = \"x\"\ntimezone = \"UTC\"", "did you mean “time_zone”?"),
+        ("cron = \"@daily\"\ntext = \"x\"\nsource = \"A\"", "schedule.a.source: “A” is not the name of a source"),
+    ];
+    for (text, said) in cases {
+        let mistake = mistake(&format!("[schedule.a]\n{text}\n"));
+        assert!(mistake.contains(said), "{text}\n{mistake}");
+    }
+    let long = format!("max_text_bytes = 5\n[schedule.a]\ncron = \"@daily\"\ntext = \"{}\"", "x".repeat(6));
+    assert!(mistake(&long).contains("schedule.a.text"), "{}", mistake(&long));
+}
+
+#[test]
+fn where_the_server_is_and_its_backups_are_settings() {
+    let (folder, flags) = folder_with(
+        "listen = \"localhost:9000\"\npublic_url = \"https://cola.example/x/\"\nallowed_hosts = [\"Cola.Example\"]\n\
+         [backup]\nevery = \"6h\"\nkeep = 3\nfolder = \"copies\"\n",
+    );
+    let settings = load(&flags, &[]).unwrap();
+    assert_eq!(settings.listen.to_string(), "127.0.0.1:9000");
+    assert_eq!(settings.public_url.as_deref(), Some("https://cola.example/x"));
+    assert_eq!(settings.allowed_hosts, ["cola.example"]);
+    assert_eq!((settings.backup_every, settings.backup_keep), (Some(Duration::from_hours(6)), 3));
+    assert_eq!(settings.backup_folder, folder.path().join("copies"));
+    let settings = defaults_with(&[("COLA_IA_ALLOWED_HOSTS", "a.example, b.example:8443")]).unwrap();
+    assert_eq!(settings.allowed_hosts, ["a.example", "b.example:8443"]);
+    assert_eq!((settings.backup_every, settings.public_url), (None, None));
+    assert_eq!(settings.listen.to_string(), "127.0.0.1:8787");
+    for (name, value) in [
+        ("COLA_IA_LISTEN", "8787"),
+        ("COLA_IA_LISTEN", "example.org:80"),
+        ("COLA_IA_PUBLIC_URL", "cola.example"),
+        ("COLA_IA_PUBLIC_URL", "https://"),
+        ("COLA_IA_PUBLIC_URL", "https://cola.example/?a=b"),
+        ("COLA_IA_PUBLIC_URL", "https://ana:s3cret@cola.example"),
+        ("COLA_IA_ALLOWED_HOSTS", "https://cola.example"),
+        ("COLA_IA_BACKUP_KEEP", "0"),
+    ] {
+        let problem = defaults_with(&[(name, value)]).unwrap_err();
+        assert!(!problem.render(&Lang::only(Language::English), false).contains("s3cret"));
+    }
 }

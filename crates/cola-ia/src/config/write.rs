@@ -109,7 +109,8 @@ fn default_literal(setting: &Setting) -> String {
     }
 }
 
-fn push_comment(out: &mut String, text: &str) {
+/// Adds the text as comments, in lines that are not too long.
+pub fn push_comment(out: &mut String, text: &str) {
     for paragraph in text.lines() {
         let mut width = 0;
         for word in paragraph.split(' ') {

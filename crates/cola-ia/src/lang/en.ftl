@@ -57,6 +57,10 @@ value-stdin = text|json
 value-command = COMMAND
 value-lang = es|en
 value-instant = INSTANT
+value-scheme = SCHEME
+value-scope = SCOPE
+value-token = NAME
+value-url = URL
 value-when = auto|always|never
 
 man-name = NAME
@@ -877,6 +881,93 @@ exit-codes-effect-find =
     1    no effect made it, or it could not be done
     2    the command is not understood; nothing was attempted
 
+about-source = Senders of webhooks and forms: add, list, explain, try
+about-source-long =
+    A source is a sender: how it signs, where its secret is, and where its events have their id and
+    text. Sources stand in cola-ia.toml; “cola-ia serve” takes their requests at /in/NAME.
+usage-source = cola-ia source COMMAND
+examples-source =
+    cola-ia source list --schemes
+    cola-ia source add github
+    cola-ia source test github
+about-source-add = Add a sender to cola-ia.toml and print its address
+about-source-add-long =
+    Appends a commented block to the settings and changes nothing else in them. The scheme is how
+    the sender signs: one of “source list --schemes”. Prints the address to give to the sender; the
+    secret goes into a variable or a file, never into the settings.
+usage-source-add = cola-ia source add [OPTIONS] SCHEME
+examples-source-add =
+    cola-ia source add github
+    cola-ia source add stripe --name shop
+    cola-ia source add form --name contact
+exit-codes-source-add =
+    0    the block stands in the file
+    1    a source has that name already, or the file cannot be written
+    2    there is no such scheme, or the settings are not understood
+about-source-list = List the configured senders, or the schemes that are known
+about-source-list-long =
+    Without options: the senders in the settings, with the address of each and where its secrets
+    are, never the secrets. With --schemes: how known senders sign, and which of it is verified.
+usage-source-list = cola-ia source list [OPTIONS]
+examples-source-list =
+    cola-ia source list
+    cola-ia source list --schemes --json
+about-source-check = Explain why a captured request is taken or refused
+about-source-check-long =
+    The file holds a request as it came: its first line, its header lines, an empty line, and the
+    body byte for byte. Each step is told, and no signature is ever shown that would have been
+    right. Nothing is stored.
+usage-source-check = cola-ia source check [OPTIONS] SOURCE --request FILE
+examples-source-check =
+    cola-ia source check github --request request.txt
+    cola-ia source check stripe --request - --at 2026-01-31T09:00:00Z < request.txt
+exit-codes-source-check =
+    0    the request is taken
+    1    it is refused, or cannot be read
+    2    there is no such source, or the settings are not understood
+about-source-test = Send a signed sample to the running server
+about-source-test-long =
+    Makes an event as the sender would, signs it with the source's first secret and sends it to the
+    server that the settings name, or to --url. It is a real event and becomes a job. The same --id
+    a second time is a repeat.
+usage-source-test = cola-ia source test [OPTIONS] SOURCE
+examples-source-test =
+    cola-ia source test github
+    cola-ia source test github --id test-1 --text "once more"
+    cola-ia source test contact --url https://cola.example
+exit-codes-source-test =
+    0    the server took it; stdout says as what
+    1    it cannot be signed, the server is not there, or it did not take it
+    2    there is no such source, or the settings are not understood
+
+about-token = Tokens for the API: who may do what over the network
+about-token-long =
+    A token is printed once, when it is made; only its hash is kept. Scopes: ingest (hand events
+    over), work (claim jobs and report), read (look at everything), operate (decide: resolve,
+    retry, cancel, budgets), admin (everything).
+usage-token = cola-ia token COMMAND
+examples-token =
+    cola-ia token create worker-1 --scope work
+    cola-ia token list
+    cola-ia token revoke worker-1
+about-token-create = Make a token and print it, once
+about-token-create-long =
+    stdout carries the token and nothing else. Its name is never given again, so that what a token
+    did stays what it did.
+usage-token-create = cola-ia token create [OPTIONS] NAME --scope SCOPE
+examples-token-create =
+    cola-ia token create worker-1 --scope work > worker-1.token
+    cola-ia token create site --scope ingest --source contact --expires 90d
+    cola-ia token create ana --scope read,operate
+about-token-list = List tokens, without anything by which one could be used
+about-token-list-long =
+    Revoked and expired ones are listed too.
+usage-token-list = cola-ia token list [OPTIONS]
+about-token-revoke = Revoke a token, for good
+about-token-revoke-long =
+    Whoever bears it is nobody from then on, within a second on a running server.
+usage-token-revoke = cola-ia token revoke NAME
+
 about-config = Show or check the settings
 about-config-long =
     A setting is taken from the flag, else from the environment, else from cola-ia.toml, else it
@@ -941,6 +1032,18 @@ arg-of-source = The source
 arg-source-filter = Only of these sources; like every filter it takes a list (web,form) and can be given again
 arg-json = Print one JSON object a line, with English words (docs/JSON.md)
 arg-fail-on = Exit with 3 where there are conflicts; the only value is conflict
+arg-scheme = How the sender signs: one of “source list --schemes”
+arg-schemes = List the schemes that are known instead
+arg-source-name = The name of the source, if not that of the scheme
+arg-request-file = The captured request; - reads stdin
+arg-check-at = Judge it as if it were this instant (RFC 3339)
+arg-url = Where the server is: https, or http on this machine
+arg-sample-id = The sample's id; a new one if left out
+arg-sample-text = The sample's text
+arg-token = The token's name
+arg-scope = What it allows: ingest, work, read, operate, admin; several with commas
+arg-token-source = With ingest, only of this source; several times for several
+arg-expires = How long it is good for, such as 90d; for good if left out
 arg-rejects = Append the refused lines, as they are, to this file, to be mended and added again
 arg-dry-run = Say what would happen and store nothing
 arg-max-text-bytes = Longest text, such as 512KiB or 4MiB [setting max_text_bytes, COLA_IA_MAX_TEXT_BYTES; default: 1MiB]
@@ -1292,6 +1395,21 @@ source-form-keys-hint = a form takes { $keys }
 source-not-an-origin = “{ $value }” is not where a page comes from; write it as browsers do: https://www.example.org
 source-not-a-thanks = “{ $value }” is no address to go to; write https://… or a path that starts with /
 source-empty-name = it is empty
+source-fallback-unneeded = { $field }: its sender has an id ({ $detail }), and that is better than any substitute: leave this key out
+source-id-needed = its sender has no id that is the same in every try: say where one stands (id = "/…"), or take a substitute by name (fallback_id = "body-sha256")
+source-id-documented = its sender has no id that is the same in every try: say where one stands (id = "/…"), or take a substitute by name (fallback_id = "documented": { $detail })
+source-id-of-several = { $field }: “{ $detail }” can stand for several values, and an id is one
+source-no-fallback = { $field }: the scheme { $detail } documents no substitute; take "body-sha256", or say where an id stands
+source-no-signed-time = { $field }: senders of { $detail } sign no time
+source-nothing-pending = { $field }: the scheme { $detail } has no handshake that brings a secret
+source-only-generic = { $field }: how { $detail } signs is known; this key is for the schemes hmac and token
+source-not-a-place = { $field }: “{ $detail }” is no place; write /a/b, header:NAME, form:FIELD, or a template with these in braces
+source-not-a-pointer = { $field }: “{ $detail }” is no JSON pointer, or not one that may stand here
+source-signed-id = { $field }: an id in what is signed and the key signed_id belong together (“{ $detail }”)
+source-not-a-template = { $field }: “{ $detail }” is nothing that can be signed
+source-time-not-signed = { $field }: the time is not in what is signed (“{ $detail }”), and so proves nothing
+source-no-timestamp = { $field }: a time is in what is signed (“{ $detail }”), and nothing says where it stands
+source-by-name-only = the scheme { $detail } takes what anyone sends: say “unsigned = true” beside it if that is meant
 source-spec-fault = { $field } cannot be so: { $code } ({ $detail })
 secret-variable-missing = the variable { $place }, which is to hold its secret, is not set or empty
 secret-file-unreadable = the file of its secret, { $place }, cannot be read: { $cause }
@@ -2458,3 +2576,110 @@ page-enter = Log in
 page-code-spent = This link was used before, or is older than ten minutes. Commands and programs use a token instead: cola-ia token create
 page-leave = Log out
 page-total = all
+
+## source, token
+
+source-unknown = there is no source “{ $source }” in the settings
+source-unknown-hint = the configured ones: cola-ia source list
+source-exists = there is a source “{ $source }” already
+source-exists-hint = to add another one: cola-ia source add { $scheme } --name OTHER
+source-added = { $file } has the source { $source } now, at its end
+source-file-failed = { $file } cannot be written: { $cause }
+source-not-appended = a block at the end of { $file } would not be understood: { $cause }
+source-not-appended-hint = write [source.NAME] into it by hand; docs/WEBHOOKS.md has the blocks
+source-public-url-hint = the address is that of this machine; set public_url to the one by which the sender reaches it
+source-next-secret = put the secret into { $variable }, give the address to the sender, see that all is there with “cola-ia config check”, and try it: cola-ia source test { $source }
+source-next-unsigned = see that all is there with “cola-ia config check”, and try it: cola-ia source test { $source }
+source-block-head = { $title }. Read in: { $docs }.
+source-block-unverified = From memory and not verified: { $parts }. Try it with the real sender first.
+source-block-unsigned = Nothing is verified: whoever knows the address can send.
+source-block-form = Pages that may send it, such as "https://www.example.org"; none named: any. The field of the honeypot stays empty when a person sends. Afterwards the browser goes to “thanks”.
+source-block-secret = The variable that holds the secret, or a file. While a secret is being changed, two in a list: [ "NEW", "OLD" ].
+source-block-verify = What the sender asks for once, when the address is registered.
+source-block-pending = While the sender has not yet said its secret: take its first request without one. Then take this line away.
+source-block-generic = How the sender signs, where it differs from this:
+source-block-id = Where the id stands. The same id is the same event, for ever.
+source-block-body-id = The sender has no id: equal bodies are one event.
+source-block-fallback = The sender has no id of its own. This is the documented substitute ({ $places }); an “id” that you know to be better goes first.
+source-block-text = The text of the job.
+source-list-none = no source is configured
+source-list-none-hint = to add one: cola-ia source add SCHEME
+source-schemes-note = “no”: signature or id are from memory; try those with the real sender first
+source-schemes-next = to add one: cola-ia source add SCHEME
+source-word-unsigned = unsigned
+source-word-no-id = (none)
+column-scheme = SCHEME
+column-id-at = ID AT
+column-secrets = SECRETS
+column-url = URL
+column-verified = VERIFIED
+column-title = SENDER
+column-token-state = STATE
+column-scopes = SCOPES
+column-sources = SOURCES
+column-created = CREATED
+column-name = NAME
+column-ends = ENDS
+word-yes = yes
+word-no = no
+check-request-unreadable = the request cannot be read from { $file }: { $cause }
+check-request-empty = there is no request in { $file }
+check-request-line = { $file } does not begin with the first line of a request
+check-request-header = { $file } has a line in the head that is no “Name: value”
+check-request-no-body = { $file } has no empty line behind the head
+check-request-encoded = the body in { $file } is encoded for transport, and was signed without that
+check-request-hint = it should be as: POST /in/NAME HTTP/1.1, a line for each header, an empty line, and the body as it came
+check-request-cut = { $bytes ->
+    [one] 1 byte of line ends behind the body is not part of it, as its Content-Length says
+   *[other] { $bytes } bytes of line ends behind the body are not part of it, as its Content-Length says
+}
+check-request-length = Content-Length says { $said } bytes and the body has { $found }: it was not captured as it came
+check-at-hint = a request that was captured earlier is judged at its own time with --at
+check-passed = ok
+check-failed = no
+step-method = method: { $method }
+step-url = address: { $url }
+step-body = body: { $bytes } bytes, at most { $limit }
+step-header = header { $name }: there
+step-header-twice = header { $name }: twice, and two readers could take another of the two
+step-header-missing = header { $name }: missing
+step-signature-form = signatures of the right form: { $found } of { $items }
+step-timestamp = signed time: { $sent }, here { $now }; { $difference_s } s apart, allowed { $tolerance_s } s
+step-timestamp-odd = signed time: missing, or of another form
+step-signature = signature: made with secret { $matched } of { $secrets }
+step-signature-none = signature: none of the secrets ({ $secrets }) makes it from these bytes: another secret, or the body was changed on its way
+step-content-type = type of the body: { $type }
+step-content-type-odd = type of the body: { $reason }
+step-handshake = handshake: { $kind }
+step-events = events: { $count }
+step-part = event { $event }, { $step }: { $facts } (from { $place })
+step-part-missing = event { $event }, { $step }: not there ({ $facts })
+step-accepted = accepted
+step-reply = answered with { $status }; nothing is stored
+step-refused = refused with { $status }: { $reason } [{ $code }] { $detail }
+step-other = { $step }: { $facts }
+sample-text = A sample of “cola-ia source test”
+sample-taken = { $url } answered { $status }
+sample-again-hint = the same once more is a repeat: cola-ia source test { $source } --id { $id }
+sample-refused = { $url } answered { $status }: { $said }
+sample-refused-hint = why: cola-ia errors --kind intake
+sample-unreachable = { $url } cannot be reached: { $cause }
+sample-unreachable-hint = is “cola-ia serve” running there? --url names another address
+sample-asymmetric = only the sender of { $source } can sign: it has the private key
+sample-asymmetric-hint = send a test from the sender's own console
+sample-id-not-a-number = ids of { $source } are whole numbers
+sample-not-signable = this sample cannot be signed as { $source } signs: try another --id
+sample-not-a-url = “{ $url }” is no address of a server
+sample-not-https = { $url } is not on this machine, and a sample goes elsewhere over https only
+token-created = token { $name }: { $scopes }
+token-ends = it ends at { $end }
+token-created-hint = it is shown this once; keep it where only its bearer can read it
+token-none = there is no token
+token-none-hint = to make one: cola-ia token create NAME --scope SCOPE
+token-state-live = live
+token-state-expired = expired
+token-state-revoked = revoked
+token-revoked = token { $name } is revoked
+token-was-revoked = token { $name } was revoked before
+token-unknown = there is no token “{ $name }”
+token-unknown-hint = all tokens: cola-ia token list

@@ -57,6 +57,10 @@ value-stdin = text|json
 value-command = COMANDO
 value-lang = es|en
 value-instant = INSTANTE
+value-scheme = ESQUEMA
+value-scope = PERMISO
+value-token = NOMBRE
+value-url = DIRECCIÓN
 value-when = auto|always|never
 
 man-name = NOMBRE
@@ -464,7 +468,7 @@ examples-restored =
 
 about-serve = Recibe webhooks y formularios, ofrece la API, lleva los horarios y cuida del almacén
 about-serve-long =
-    Escucha lo que envían las fuentes de cola-ia.toml (POST /in/FUENTE), comprueba quién lo firma y
+    Escucha lo que envían los orígenes de cola-ia.toml (POST /in/ORIGEN), comprueba quién lo firma y
     responde cuando está guardado. Los trabajadores y los programas usan /v1 con un token; «/»,
     /metrics, /livez y /readyz son para las personas y para quien vigila. Mientras funciona se
     disparan los horarios, se recogen los trabajos perdidos, se podan los registros viejos y se hacen
@@ -895,6 +899,94 @@ exit-codes-effect-find =
     1    ningún efecto lo creó, o no se pudo hacer
     2    no se entiende el comando; no se intentó nada
 
+about-source = Emisores de webhooks y formularios: añadir, listar, explicar, probar
+about-source-long =
+    Un origen es un emisor: cómo firma, dónde está su secreto y dónde llevan sus eventos el id y el
+    texto. Los orígenes están en cola-ia.toml; «cola-ia serve» acepta sus peticiones en /in/NOMBRE.
+usage-source = cola-ia source ORDEN
+examples-source =
+    cola-ia source list --schemes      los emisores que se conocen
+    cola-ia source add github
+    cola-ia source test github
+about-source-add = Añadir un emisor a cola-ia.toml y escribir su dirección
+about-source-add-long =
+    Añade un bloque comentado al final de los ajustes y no cambia nada más en ellos. El esquema es
+    cómo firma el emisor: uno de «source list --schemes». Escribe la dirección que hay que dar al
+    emisor; el secreto va en una variable o en un archivo, nunca en los ajustes.
+usage-source-add = cola-ia source add [OPCIONES] ESQUEMA
+examples-source-add =
+    cola-ia source add github
+    cola-ia source add stripe --name tienda
+    cola-ia source add form --name contacto
+exit-codes-source-add =
+    0    el bloque está en el archivo
+    1    ya hay un origen con ese nombre, o no se puede escribir el archivo
+    2    no existe el esquema, o no se entienden los ajustes
+about-source-list = Listar los emisores configurados, o los esquemas que se conocen
+about-source-list-long =
+    Sin opciones: los emisores de los ajustes, con la dirección de cada uno y dónde están sus
+    secretos, nunca los secretos. Con --schemes: cómo firman los emisores conocidos y qué de ello
+    está comprobado.
+usage-source-list = cola-ia source list [OPCIONES]
+examples-source-list =
+    cola-ia source list                     los configurados
+    cola-ia source list --schemes --json
+about-source-check = Explicar por qué se acepta o se rechaza una petición capturada
+about-source-check-long =
+    El archivo tiene una petición tal como llegó: su primera línea, sus cabeceras, una línea vacía
+    y el cuerpo byte a byte. Se cuenta cada paso, y nunca se muestra la firma que habría sido
+    correcta. No se guarda nada.
+usage-source-check = cola-ia source check [OPCIONES] ORIGEN --request ARCHIVO
+examples-source-check =
+    cola-ia source check github --request peticion.txt
+    cola-ia source check stripe --request - --at 2026-01-31T09:00:00Z < peticion.txt
+exit-codes-source-check =
+    0    la petición se acepta
+    1    se rechaza, o no se puede leer
+    2    no existe el origen, o no se entienden los ajustes
+about-source-test = Enviar una muestra firmada al servidor en marcha
+about-source-test-long =
+    Hace un evento como lo haría el emisor, lo firma con el primer secreto del origen y lo envía al
+    servidor que nombran los ajustes, o a --url. Es un evento de verdad y se convierte en un
+    trabajo. El mismo --id por segunda vez es un repetido.
+usage-source-test = cola-ia source test [OPCIONES] ORIGEN
+examples-source-test =
+    cola-ia source test github
+    cola-ia source test github --id prueba-1 --text "otra vez"
+    cola-ia source test contacto --url https://cola.example
+exit-codes-source-test =
+    0    el servidor la aceptó; stdout dice como qué
+    1    no se puede firmar, el servidor no está, o no la aceptó
+    2    no existe el origen, o no se entienden los ajustes
+
+about-token = Tokens de la API: quién puede hacer qué por la red
+about-token-long =
+    Un token se escribe una vez, cuando se hace; solo se guarda su huella. Permisos: ingest
+    (entregar eventos), work (tomar trabajos e informar), read (verlo todo), operate (decidir:
+    resolver, reintentar, cancelar, presupuestos), admin (todo).
+usage-token = cola-ia token ORDEN
+examples-token =
+    cola-ia token create trabajador-1 --scope work
+    cola-ia token list
+    cola-ia token revoke trabajador-1
+about-token-create = Hacer un token y escribirlo, una vez
+about-token-create-long =
+    stdout lleva el token y nada más. Su nombre no se vuelve a dar, para que lo que hizo un token
+    siga siendo lo que hizo.
+usage-token-create = cola-ia token create [OPCIONES] NOMBRE --scope PERMISO
+examples-token-create =
+    cola-ia token create trabajador-1 --scope work > trabajador-1.token
+    cola-ia token create sitio --scope ingest --source contacto --expires 90d
+    cola-ia token create ana --scope read,operate
+about-token-list = Listar los tokens, sin nada con lo que se pueda usar uno
+about-token-list-long =
+    También los revocados y los vencidos.
+usage-token-list = cola-ia token list [OPCIONES]
+about-token-revoke = Revocar un token, para siempre
+about-token-revoke-long =
+    Quien lo lleve deja de ser alguien, en un segundo como mucho si el servidor está en marcha.
+usage-token-revoke = cola-ia token revoke NOMBRE
+
 about-config = Muestra o revisa los ajustes
 about-config-long =
     Cada ajuste se toma de la opción; si no, del entorno; si no, de cola-ia.toml; y si no, vale lo
@@ -959,6 +1051,18 @@ arg-of-source = El origen
 arg-source-filter = Solo los de estos orígenes; como todo filtro, admite una lista (web,formulario) y se puede repetir
 arg-json = Escribe un objeto JSON por línea, con palabras en inglés (docs/JSON.es.md)
 arg-fail-on = Termina con 3 si hay conflictos; el único valor es conflict
+arg-scheme = Cómo firma el emisor: uno de «source list --schemes»
+arg-schemes = Listar en su lugar los esquemas que se conocen
+arg-source-name = El nombre del origen, si no es el del esquema
+arg-request-file = La petición capturada; - lee stdin
+arg-check-at = Juzgarla como si fuera este instante (RFC 3339)
+arg-url = Dónde está el servidor: https, o http en esta máquina
+arg-sample-id = El id de la muestra; si no está, uno nuevo
+arg-sample-text = El texto de la muestra
+arg-token = El nombre del token
+arg-scope = Lo que permite: ingest, work, read, operate, admin; varios, con comas
+arg-token-source = Con ingest, solo de este origen; varias veces para varios
+arg-expires = Cuánto vale, como 90d; si no está, para siempre
 arg-rejects = Agrega a este archivo las líneas rechazadas, tal cual, para arreglarlas y volver a agregarlas después
 arg-dry-run = Dice qué pasaría y no guarda nada
 arg-max-text-bytes = Texto más largo, como 512KiB o 4MiB [ajuste max_text_bytes, COLA_IA_MAX_TEXT_BYTES; predeterminado: 1MiB]
@@ -1310,6 +1414,21 @@ source-form-keys-hint = un formulario lleva { $keys }
 source-not-an-origin = «{ $value }» no es de donde viene una página; escríbelo como los navegadores: https://www.example.org
 source-not-a-thanks = «{ $value }» no es una dirección a la que ir; escribe https://… o una ruta que empiece por /
 source-empty-name = está vacío
+source-fallback-unneeded = { $field }: su emisor tiene un id ({ $detail }), y eso vale más que cualquier sustituto: quita esta clave
+source-id-needed = su emisor no tiene un id que sea el mismo en cada intento: di dónde hay uno (id = "/…") o acepta un sustituto por su nombre (fallback_id = "body-sha256")
+source-id-documented = su emisor no tiene un id que sea el mismo en cada intento: di dónde hay uno (id = "/…") o acepta un sustituto por su nombre (fallback_id = "documented": { $detail })
+source-id-of-several = { $field }: «{ $detail }» puede dar varios valores, y un id es uno
+source-no-fallback = { $field }: el esquema { $detail } no documenta ningún sustituto; usa "body-sha256" o di dónde hay un id
+source-no-signed-time = { $field }: los emisores de { $detail } no firman la hora
+source-nothing-pending = { $field }: el esquema { $detail } no tiene un saludo que traiga el secreto
+source-only-generic = { $field }: ya se sabe cómo firma { $detail }; esta clave es de los esquemas hmac y token
+source-not-a-place = { $field }: «{ $detail }» no es un lugar; escribe /a/b, header:NOMBRE, form:CAMPO, o una plantilla con ellos entre llaves
+source-not-a-pointer = { $field }: «{ $detail }» no es un puntero JSON, o no uno que pueda ir aquí
+source-signed-id = { $field }: un id en lo firmado y la clave signed_id van juntos («{ $detail }»)
+source-not-a-template = { $field }: «{ $detail }» no es algo que se pueda firmar
+source-time-not-signed = { $field }: la hora no está en lo firmado («{ $detail }») y por eso no prueba nada
+source-no-timestamp = { $field }: en lo firmado hay una hora («{ $detail }») y nada dice dónde está
+source-by-name-only = el esquema { $detail } acepta lo que envíe cualquiera: di «unsigned = true» a su lado si es lo que quieres
 source-spec-fault = { $field } no puede ser así: { $code } ({ $detail })
 secret-variable-missing = la variable { $place }, que debe tener su secreto, no está o está vacía
 secret-file-unreadable = no se puede leer el archivo de su secreto, { $place }: { $cause }
@@ -2487,10 +2606,10 @@ usage-log-format = --log-format { $value }: no existe esa forma
 usage-log-format-hint = es «json» o «text»
 serve-listening = escuchando en http://{ $address }
 serve-sources = { $count ->
-    [one] una fuente: { $names }
-   *[other] { $count } fuentes: { $names }
+    [one] un origen: { $names }
+   *[other] { $count } orígenes: { $names }
  }
-serve-no-sources = no hay ninguna fuente configurada: «cola-ia source add» crea una
+serve-no-sources = no hay ningún origen configurado: «cola-ia source add» crea uno
 serve-admin-token = hay un token para todo en { $path }, solo para ti
 serve-login = para abrir una sesión en el navegador, una vez y antes de diez minutos: { $link }
 serve-cannot-listen = no se puede escuchar en { $address }: { $cause }
@@ -2507,3 +2626,110 @@ page-enter = Entrar
 page-code-spent = Este enlace ya se usó o tiene más de diez minutos. Los comandos y los programas usan un token: cola-ia token create
 page-leave = Salir
 page-total = todas
+
+## source, token
+
+source-unknown = no hay ningún origen «{ $source }» en los ajustes
+source-unknown-hint = los configurados: cola-ia source list
+source-exists = ya hay un origen «{ $source }»
+source-exists-hint = para añadir otro: cola-ia source add { $scheme } --name OTRO
+source-added = { $file } tiene ahora el origen { $source }, al final
+source-file-failed = no se puede escribir { $file }: { $cause }
+source-not-appended = un bloque al final de { $file } no se entendería: { $cause }
+source-not-appended-hint = escribe en él [source.NOMBRE] a mano; docs/WEBHOOKS.es.md tiene los bloques
+source-public-url-hint = la dirección es la de esta máquina; pon en public_url la que usa el emisor para llegar a ella
+source-next-secret = pon el secreto en { $variable }, da la dirección al emisor, mira que todo esté con «cola-ia config check» y pruébalo: cola-ia source test { $source }
+source-next-unsigned = mira que todo esté con «cola-ia config check» y pruébalo: cola-ia source test { $source }
+source-block-head = { $title }. Leído en: { $docs }.
+source-block-unverified = De memoria y sin comprobar: { $parts }. Pruébalo antes con el emisor de verdad.
+source-block-unsigned = No se comprueba nada: puede enviar cualquiera que conozca la dirección.
+source-block-form = Páginas que pueden enviarlo, como "https://www.example.org"; si no se nombra ninguna, todas. El campo trampa queda vacío cuando envía una persona. Después el navegador va a «thanks».
+source-block-secret = La variable que tiene el secreto, o un archivo. Mientras se cambia de secreto, los dos en una lista: [ "NUEVO", "VIEJO" ].
+source-block-verify = Lo que el emisor pide una vez, cuando se registra la dirección.
+source-block-pending = Mientras el emisor no haya dicho su secreto: acepta su primera petición sin él. Después quita esta línea.
+source-block-generic = Cómo firma el emisor, si no es así:
+source-block-id = Dónde está el id. El mismo id es el mismo evento, para siempre.
+source-block-body-id = El emisor no tiene id: los cuerpos iguales son un evento.
+source-block-fallback = El emisor no tiene un id propio. Este es el sustituto documentado ({ $places }); si conoces un «id» mejor, ponlo delante.
+source-block-text = El texto del trabajo.
+source-list-none = no hay ningún origen configurado
+source-list-none-hint = para añadir uno: cola-ia source add ESQUEMA
+source-schemes-note = «no»: la firma o el id son de memoria; pruébalos antes con el emisor de verdad
+source-schemes-next = para añadir uno: cola-ia source add ESQUEMA
+source-word-unsigned = sin_firma
+source-word-no-id = (ninguno)
+column-scheme = ESQUEMA
+column-id-at = ID_EN
+column-secrets = SECRETOS
+column-url = DIRECCIÓN
+column-verified = COMPROBADO
+column-title = EMISOR
+column-token-state = ESTADO
+column-scopes = PERMISOS
+column-sources = ORÍGENES
+column-created = CREADO
+column-name = NOMBRE
+column-ends = VENCE
+word-yes = sí
+word-no = no
+check-request-unreadable = no se puede leer la petición de { $file }: { $cause }
+check-request-empty = no hay ninguna petición en { $file }
+check-request-line = { $file } no empieza con la primera línea de una petición
+check-request-header = { $file } tiene en la cabecera una línea que no es «Nombre: valor»
+check-request-no-body = { $file } no tiene una línea vacía detrás de las cabeceras
+check-request-encoded = el cuerpo en { $file } está codificado para el transporte, y se firmó sin eso
+check-request-hint = debe ser así: POST /in/NOMBRE HTTP/1.1, una línea por cabecera, una línea vacía y el cuerpo tal como llegó
+check-request-cut = { $bytes ->
+    [one] 1 byte de fin de línea detrás del cuerpo no es suyo, según su Content-Length
+   *[other] { $bytes } bytes de fin de línea detrás del cuerpo no son suyos, según su Content-Length
+}
+check-request-length = Content-Length dice { $said } bytes y el cuerpo tiene { $found }: no se capturó tal como llegó
+check-at-hint = una petición capturada antes se juzga en su momento con --at
+check-passed = bien
+check-failed = mal
+step-method = método: { $method }
+step-url = dirección: { $url }
+step-body = cuerpo: { $bytes } bytes, como máximo { $limit }
+step-header = cabecera { $name }: está
+step-header-twice = cabecera { $name }: está dos veces, y dos lectores podrían tomar cada uno otra
+step-header-missing = cabecera { $name }: falta
+step-signature-form = firmas con la forma debida: { $found } de { $items }
+step-timestamp = hora firmada: { $sent }, aquí { $now }; { $difference_s } s de diferencia, se permiten { $tolerance_s } s
+step-timestamp-odd = hora firmada: falta, o tiene otra forma
+step-signature = firma: hecha con el secreto { $matched } de { $secrets }
+step-signature-none = firma: ninguno de los secretos ({ $secrets }) la hace a partir de estos bytes: es otro secreto, o el cuerpo cambió por el camino
+step-content-type = tipo del cuerpo: { $type }
+step-content-type-odd = tipo del cuerpo: no vale, { $reason }
+step-handshake = saludo: { $kind }
+step-events = eventos: { $count }
+step-part = evento { $event }, { $step }: { $facts } (de { $place })
+step-part-missing = evento { $event }, { $step }: no está ({ $facts })
+step-accepted = aceptada
+step-reply = se responde con { $status }; no se guarda nada
+step-refused = rechazada con { $status }: { $reason } [{ $code }] { $detail }
+step-other = { $step }: { $facts }
+sample-text = Una muestra de «cola-ia source test»
+sample-taken = { $url } respondió { $status }
+sample-again-hint = lo mismo otra vez es un repetido: cola-ia source test { $source } --id { $id }
+sample-refused = { $url } respondió { $status }: { $said }
+sample-refused-hint = por qué: cola-ia errors --kind entrada
+sample-unreachable = no se puede llegar a { $url }: { $cause }
+sample-unreachable-hint = ¿está en marcha allí «cola-ia serve»? --url nombra otra dirección
+sample-asymmetric = solo el emisor de { $source } puede firmar: tiene la clave privada
+sample-asymmetric-hint = envía una prueba desde la consola del emisor
+sample-id-not-a-number = los ids de { $source } son números enteros
+sample-not-signable = esta muestra no se puede firmar como firma { $source }: prueba con otro --id
+sample-not-a-url = «{ $url }» no es la dirección de un servidor
+sample-not-https = { $url } no está en esta máquina, y una muestra solo sale de ella por https
+token-created = token { $name }: permite { $scopes }
+token-ends = vence a las { $end }
+token-created-hint = solo se muestra esta vez; guárdalo donde solo pueda leerlo quien lo lleva
+token-none = no hay ningún token
+token-none-hint = para hacer uno: cola-ia token create NOMBRE --scope PERMISO
+token-state-live = vigente
+token-state-expired = vencido
+token-state-revoked = revocado
+token-revoked = el token { $name } queda revocado
+token-was-revoked = el token { $name } ya estaba revocado
+token-unknown = no hay ningún token «{ $name }»
+token-unknown-hint = todos los tokens: cola-ia token list

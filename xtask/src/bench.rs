@@ -10,6 +10,8 @@ mod gate;
 #[cfg(feature = "bench")]
 mod host;
 #[cfg(feature = "bench")]
+mod http;
+#[cfg(feature = "bench")]
 mod input;
 #[cfg(feature = "bench")]
 mod jobs;
@@ -55,9 +57,10 @@ pub(crate) fn run(repository: &Repository, arguments: &[String]) -> Result<(), F
 pub(crate) fn inner(repository: &Repository, arguments: &[String]) -> Result<(), Failure> {
     let (part, rest) = arguments.split_first().map_or(("", &[][..]), |(part, rest)| (part.as_str(), rest));
     match part {
-        "gate" | "jobs" | "views" | "wal" => match Options::parse(rest)? {
+        "gate" | "http" | "jobs" | "views" | "wal" => match Options::parse(rest)? {
             Some(options) => match options.part {
                 options::Part::Gate => gate::run(repository, &options),
+                options::Part::Http => http::run(repository, &options),
                 options::Part::Jobs => jobs::run(repository, &options),
                 options::Part::Views => views::run(repository, &options),
                 options::Part::Wal => wal::run(repository, &options),
@@ -66,6 +69,7 @@ pub(crate) fn inner(repository: &Repository, arguments: &[String]) -> Result<(),
         },
         measure::PART => measure::child(rest),
         rows::PART => rows::child(rest),
+        http::HELLO => http::hello(),
         article::PART => article::child(rest),
         other => Err(Failure::new(format!("no part `{other}`"))),
     }

@@ -10,6 +10,7 @@ pub mod intake;
 pub mod lang;
 pub mod money;
 pub mod print;
+pub mod remote;
 pub mod result_file;
 pub mod schedule;
 pub mod store;

@@ -29,6 +29,17 @@ pub fn init(settings: &Settings) -> Result<StoreMade, StoreError> {
     Ok(if opened.created { StoreMade::Created } else { StoreMade::AlreadyThere })
 }
 
+/// Opens the store for intake, made where there is none, and says what that did.
+///
+/// # Errors
+/// As [`SqliteStore::open`].
+pub fn open(session: &Session, settings: &Settings) -> Result<SqliteStore, Problem> {
+    let (store, opened) =
+        SqliteStore::open(&settings.db, &options(settings)).map_err(|error| Problem::from_store(&error))?;
+    report_opened(session, settings, &opened, false);
+    Ok(store)
+}
+
 /// Opens a store that is there, to change what it holds, and says what that did.
 ///
 /// # Errors

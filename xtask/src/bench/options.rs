@@ -6,17 +6,20 @@ use crate::failure::{Attempt, Failure};
 
 pub(crate) const HELP: &str = "\
 Usage: cargo xtask bench [gate] [OPTIONS]
+       cargo xtask bench http [OPTIONS]
        cargo xtask bench jobs [OPTIONS]
        cargo xtask bench views [OPTIONS]
        cargo xtask bench wal [OPTIONS]
 
 gate measures whole `cola-ia add` commands against plain loops, prints rates, ratios and peak memory, and fails if a
-promise is missed. jobs measures leases in the store, and `cola-ia work -- true` against a plain loop that starts `true`.
+promise is missed. http measures signed webhooks against a server that says hello, slow clients beside them, and memory.
+jobs measures leases in the store, and `cola-ia work -- true` against a plain loop that starts `true`.
 views makes a large store and measures what looks at it. wal lets a file in beside commands that
 look, again and again, and tells how large the write-ahead log became.
 
-  --events N       events of one file (default: gate 1000000, views 5000000, wal 2000000, jobs 3000)
-  --runs N         times everything is measured, in turn; medians are compared (default: gate and jobs 3, views 5)
+  --events N       events of one file (default: gate 1000000, views 5000000, wal 2000000, jobs 3000,
+                   http 20000 requests)
+  --runs N         times everything is measured, in turn; medians are compared (default: gate, http and jobs 3, views 5)
   --growth         gate: also five files, one after another, into one store
   --repeats N      views: of the events so many are delivered again (default 1000000)
   --view COMMAND   wal: look with this, such as \"stats --since 24h\"; several times: beside each other
@@ -28,6 +31,7 @@ look, again and again, and tells how large the write-ahead log became.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Part {
     Gate,
+    Http,
     Jobs,
     Views,
     Wal,
@@ -38,6 +42,7 @@ impl Part {
     pub(crate) const fn name(self) -> &'static str {
         match self {
             Self::Gate => "gate",
+            Self::Http => "http",
             Self::Jobs => "jobs",
             Self::Views => "views",
             Self::Wal => "wal",
@@ -45,7 +50,7 @@ impl Part {
     }
 
     fn from_name(name: &str) -> Option<Self> {
-        [Self::Gate, Self::Jobs, Self::Views, Self::Wal].into_iter().find(|part| part.name() == name)
+        [Self::Gate, Self::Http, Self::Jobs, Self::Views, Self::Wal].into_iter().find(|part| part.name() == name)
     }
 }
 
@@ -64,6 +69,7 @@ impl Options {
     fn of(part: Part) -> Self {
         let (events, runs) = match part {
             Part::Gate => (1_000_000, 3),
+            Part::Http => (20_000, 3),
             Part::Jobs => (3_000, 3),
             Part::Views => (5_000_000, 5),
             Part::Wal => (2_000_000, 1),
@@ -82,7 +88,9 @@ impl Options {
                 || arguments.next().ok_or_else(|| Failure::new(format!("`{argument}` needs a value after it")));
             match (argument.as_str(), part) {
                 ("--events", _) => options.events = positive(argument, value()?)?,
-                ("--runs", Part::Gate | Part::Jobs | Part::Views) => options.runs = positive(argument, value()?)?,
+                ("--runs", Part::Gate | Part::Http | Part::Jobs | Part::Views) => {
+                    options.runs = positive(argument, value()?)?;
+                }
                 ("--growth", Part::Gate) => options.growth = true,
                 ("--repeats", Part::Views) => options.repeats = positive(argument, value()?)?,
                 ("--view", Part::Wal) => options.views.push(value()?.clone()),

@@ -189,6 +189,8 @@ pub struct SourceView {
     pub paused_at: Option<Timestamp>,
     /// Jobs whose leases have run out, and which nobody has recovered yet. They count as running.
     pub expired: u64,
+    /// When the first of its pending jobs is due, or has been since.
+    pub due_at: Option<Timestamp>,
 }
 
 impl SourceView {

@@ -101,7 +101,8 @@ pub(super) fn sources(sight: &Sight<'_>, filter: &Filter, now: Timestamp) -> rus
         expired.insert(row.get(0)?, row.get::<_, i64>(1)?.unsigned_abs());
     }
     let mut select = sight.connection.prepare_cached(
-        "SELECT s.source, s.name, k.class, k.count, k.since, k.event, k.paused_at
+        "SELECT s.source, s.name, k.class, k.count, k.since, k.event, k.paused_at,
+             (SELECT min(j.due_at) FROM jobs j WHERE j.source = s.source AND j.state = 'pending')
          FROM sources s LEFT JOIN source_streaks k ON k.source = s.source ORDER BY s.name",
     )?;
     let mut rows = select.query([])?;
@@ -110,7 +111,8 @@ pub(super) fn sources(sight: &Sight<'_>, filter: &Filter, now: Timestamp) -> rus
         let source = row::source(row.get_ref(1)?.as_str()?)?;
         if filter.takes_source(Some(&source)) {
             let expired = expired.get(&row.get(0)?).copied().unwrap_or(0);
-            views.push(SourceView { source, streak: streak(row, 2)?, paused_at: row::maybe_time(row, 6)?, expired });
+            let (paused_at, due_at) = (row::maybe_time(row, 6)?, row::maybe_time(row, 7)?);
+            views.push(SourceView { source, streak: streak(row, 2)?, paused_at, expired, due_at });
         }
     }
     Ok(views)

@@ -50,6 +50,7 @@ cases![
     what_has_no_text_is_not_worked_on_again,
     counts_of_jobs_follow_their_moves,
     failures_in_a_row_are_told_of_their_source,
+    a_source_tells_when_its_first_job_is_due,
     a_source_is_paused_after_so_many_until_a_person_resumes_it,
     a_resumption_repeated_gives_the_first_answer,
     what_ran_out_is_told_apart_from_what_runs,
@@ -665,6 +666,30 @@ fn streak_of(scratch: &Scratch, name: &str) -> Result<Option<(String, u32, Times
     let [view] = &views[..] else { return Err(format!("one source is told as {views:?}").into()) };
     ensure_eq!(view.source, source(name), "the source");
     Ok(view.streak.clone().map(|streak| (streak.class, streak.count, streak.since)))
+}
+
+fn a_source_tells_when_its_first_job_is_due(backend: &dyn Backend) -> Result<(), Failure> {
+    let scratch = Scratch::new(backend)?;
+    let due = || -> Result<Vec<Option<Timestamp>>, Failure> {
+        Ok(block_on(scratch.store().sources(Filter::default()))?.into_iter().map(|view| view.due_at).collect())
+    };
+    let (first, second) = (Duration::from_secs(1), Duration::from_secs(2));
+    let start = scratch.clock().now();
+    scratch.accept(vec![event("a", "x")])?;
+    pass(&scratch, first);
+    let later = scratch.clock().now();
+    scratch.accept(vec![event("b", "x"), event_from("web", "w", "x")])?;
+    ensure_eq!(due()?, [Some(start), Some(later)], "of each source the first");
+    let leased = claim_one(&scratch)?;
+    ensure_eq!(due()?, [Some(later), Some(later)], "one that runs is not due");
+    pass(&scratch, second);
+    let leases = claim(&scratch, 2)?.leases;
+    ensure_eq!(due()?, [None, None], "all run");
+    let not_before = Timestamp::from_micros(scratch.clock().now().as_micros() + 60_000_000);
+    end(&scratch, leases[0].token, Ending::Done)?;
+    end(&scratch, leased.token, Ending::Failed { setback: Setback::Error, not_before: Some(not_before) })?;
+    ensure_eq!(due()?[0], Some(not_before), "one that is put off is due when it may be tried again");
+    Ok(())
 }
 
 fn failures_in_a_row_are_told_of_their_source(backend: &dyn Backend) -> Result<(), Failure> {

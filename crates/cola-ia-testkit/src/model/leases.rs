@@ -441,10 +441,17 @@ impl Memory {
             let of_it = self.events.values().filter(|event| event.job.source == *source);
             of_it.filter(|event| event.machine.is_expired(now)).count() as u64
         };
+        let due_at = |source: &Source| {
+            let of_it = self.events.values().filter(|event| event.job.source == *source);
+            of_it
+                .filter(|event| event.machine.state == JobState::Pending)
+                .filter_map(|event| event.machine.due_at)
+                .min()
+        };
         let view = |source: Source| {
             let standing = self.streaks.get(&source).cloned().unwrap_or_default();
             let Standing { streak, paused_at } = standing;
-            SourceView { expired: expired(&source), source, streak, paused_at }
+            SourceView { expired: expired(&source), due_at: due_at(&source), source, streak, paused_at }
         };
         sources.into_iter().filter(|source| filter.takes_source(Some(source))).map(view).collect()
     }

@@ -53,6 +53,7 @@ use super::resolve::ResolveOptions;
 use super::restore::RestoreOptions;
 use super::restored::{RestoredOptions, When};
 use super::resume::ResumeOptions;
+use super::serve::ServeOptions;
 use super::show::ShowOptions;
 use super::source::SourceOptions;
 use super::stats::{self, StatsOptions};
@@ -60,6 +61,7 @@ use super::tail::TailOptions;
 use super::token::TokenOptions;
 use super::work::{JOBS_MAX, StdinForm, WorkOptions};
 use crate::config::{self, Flags, nearest};
+use crate::http::LogFormat;
 use crate::lang::{Lang, Language, Message, verdict_word};
 use crate::print::ColourChoice;
 
@@ -135,6 +137,8 @@ pub enum Command {
     Work(WorkOptions),
     /// `recover`
     Recover(RecoverOptions),
+    /// `serve`
+    Serve(ServeOptions),
     /// `resume`
     Resume(ResumeOptions),
     /// `cancel`, `retry`, `replay`
@@ -213,6 +217,7 @@ pub fn command(lang: &Lang) -> Clap {
         .subcommand(make.restore())
         .subcommand(make.restored())
         .subcommand(make.doctor())
+        .subcommand(make.serve())
         .subcommand(make.claim())
         .subcommand(make.extend())
         .subcommand(make.complete())
@@ -414,6 +419,12 @@ impl Make<'_> {
             .arg(self.positional("from-file", "value-file").required(true))
             .arg(self.flag("json"))
             .arg(self.flag("no-progress").help(self.t("arg-no-progress-there")))
+    }
+
+    fn serve(&self) -> Clap {
+        self.command("serve", "serve")
+            .arg(self.option("listen", "value-listen"))
+            .arg(self.option("log-format", "value-log-format"))
     }
 
     fn restored(&self) -> Clap {
@@ -710,6 +721,10 @@ fn read(matches: &ArgMatches) -> Result<Invocation, Problem> {
             flags.settings.extend(os(matches, "max-text-bytes").map(|value| ("max-text-bytes", value.to_owned())));
             Command::Add(read_add(matches)?)
         }
+        "serve" => {
+            flags.settings.extend(os(matches, "listen").map(|value| ("listen", value.to_owned())));
+            Command::Serve(ServeOptions { log: read_log_format(matches)? })
+        }
         "backup" => Command::Backup(BackupOptions {
             to: regular_path(matches, "to-file")?,
             json: matches.get_flag("json"),
@@ -804,6 +819,17 @@ fn read(matches: &ArgMatches) -> Result<Invocation, Problem> {
         _ => Command::Help(words(matches, "command")),
     };
     Ok(Invocation { flags, colour, quiet: matches.get_flag("quiet"), command })
+}
+
+fn read_log_format(matches: &ArgMatches) -> Result<LogFormat, Problem> {
+    match text(matches, "log-format")?.as_deref() {
+        None | Some("json") => Ok(LogFormat::Json),
+        Some("text") => Ok(LogFormat::Text),
+        Some(other) => {
+            let message = Message::new("usage-log-format").with("value", other);
+            Err(Problem::usage(message).hint(Message::new("usage-log-format-hint")))
+        }
+    }
 }
 
 fn read_add(matches: &ArgMatches) -> Result<AddOptions, Problem> {

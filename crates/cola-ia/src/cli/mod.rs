@@ -42,6 +42,7 @@ pub mod resolve;
 pub mod restore;
 pub mod restored;
 pub mod resume;
+pub mod serve;
 mod session;
 pub mod show;
 pub mod source;
@@ -163,6 +164,7 @@ fn dispatch(session: &Session, invocation: &Invocation) -> Result<Exit, Problem>
             };
             print(&text)
         }
+        Command::Serve(options) => serve::run(session, *options, load(NamedFile::MustExist)?),
         Command::Stats(options) => stats::run(session, options, &store::view(&load(NamedFile::MustExist)?)?),
         Command::Costs(options) => costs::run(session, options, &store::view(&load(NamedFile::MustExist)?)?),
         Command::Budget(options) => budget::run(session, options, &load(NamedFile::MustExist)?),

@@ -99,6 +99,8 @@ pub struct Settings {
     pub public_url: Option<String>,
     /// Hosts that the server answers to, besides those of the two above; in lower case.
     pub allowed_hosts: Vec<String>,
+    /// The bounds of the server.
+    pub serve: ServeSettings,
     /// How often the server makes a backup; `None`: never.
     pub backup_every: Option<Duration>,
     /// How many of these are kept.
@@ -119,6 +121,23 @@ pub struct Settings {
     pub file: Option<PathBuf>,
     /// What is odd and no error: unknown `COLA_IA_*` variables, bounds that defeat each other.
     pub warnings: Vec<Warning>,
+}
+
+/// The bounds of the server.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ServeSettings {
+    /// Open connections.
+    pub max_connections: u32,
+    /// Until the head of a request must have come.
+    pub header_deadline: Duration,
+    /// Until its body must have come.
+    pub body_deadline: Duration,
+    /// How long requests in progress may go on once the server is to stop.
+    pub grace: Duration,
+    /// Bytes of bodies in memory.
+    pub body_budget: usize,
+    /// Requests that wait for the store.
+    pub queue: u32,
 }
 
 /// A warning and what to do about it.
@@ -222,6 +241,14 @@ impl Settings {
             listen: value("listen").and_then(Value::as_listen).unwrap_or(SocketAddr::from(([127, 0, 0, 1], 0))),
             public_url: value("public_url").and_then(Value::as_url).map(str::to_owned),
             allowed_hosts: value("allowed_hosts").and_then(Value::as_hosts).unwrap_or_default().to_vec(),
+            serve: ServeSettings {
+                max_connections: count("serve.max_connections"),
+                header_deadline: duration("serve.header_deadline"),
+                body_deadline: duration("serve.body_deadline"),
+                grace: duration("serve.grace"),
+                body_budget: bytes("serve.body_budget"),
+                queue: count("serve.queue"),
+            },
             backup_every: value("backup.every").and_then(Value::as_age).filter(|every| !every.is_zero()),
             backup_keep: count("backup.keep"),
             backup_folder: value("backup.folder").and_then(Value::as_path).map(Path::to_path_buf).unwrap_or_default(),

@@ -67,7 +67,7 @@ pub enum Kind {
 }
 
 /// Every setting, in the order in which people read them.
-pub const SETTINGS: [Setting; 22] = [
+pub const SETTINGS: [Setting; 28] = [
     Setting {
         name: "db",
         env: "COLA_IA_DB",
@@ -265,6 +265,60 @@ pub const SETTINGS: [Setting; 22] = [
         kind: Kind::Folder,
         default: "backups",
         about: "setting-backup-folder",
+        secret: false,
+    },
+    Setting {
+        name: "serve.max_connections",
+        env: "COLA_IA_SERVE_MAX_CONNECTIONS",
+        flag: None,
+        kind: Kind::Count { min: 1, max: 100_000 },
+        default: "1024",
+        about: "setting-serve-max-connections",
+        secret: false,
+    },
+    Setting {
+        name: "serve.header_deadline",
+        env: "COLA_IA_SERVE_HEADER_DEADLINE",
+        flag: None,
+        kind: Kind::Duration { min: Duration::from_millis(100), max: Duration::from_hours(1) },
+        default: "10s",
+        about: "setting-serve-header-deadline",
+        secret: false,
+    },
+    Setting {
+        name: "serve.body_deadline",
+        env: "COLA_IA_SERVE_BODY_DEADLINE",
+        flag: None,
+        kind: Kind::Duration { min: Duration::from_millis(100), max: Duration::from_hours(1) },
+        default: "30s",
+        about: "setting-serve-body-deadline",
+        secret: false,
+    },
+    Setting {
+        name: "serve.grace",
+        env: "COLA_IA_SERVE_GRACE",
+        flag: None,
+        kind: Kind::Duration { min: Duration::ZERO, max: Duration::from_hours(1) },
+        default: "10s",
+        about: "setting-serve-grace",
+        secret: false,
+    },
+    Setting {
+        name: "serve.body_budget",
+        env: "COLA_IA_SERVE_BODY_BUDGET",
+        flag: None,
+        kind: Kind::Bytes { min: 1 << 20, max: 1 << 40 },
+        default: "128MiB",
+        about: "setting-serve-body-budget",
+        secret: false,
+    },
+    Setting {
+        name: "serve.queue",
+        env: "COLA_IA_SERVE_QUEUE",
+        flag: None,
+        kind: Kind::Count { min: 1, max: 1_000_000 },
+        default: "1024",
+        about: "setting-serve-queue",
         secret: false,
     },
 ];

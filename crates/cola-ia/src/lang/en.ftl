@@ -454,6 +454,28 @@ examples-restored =
     cola-ia restored --at 2026-01-31T21:00:00Z
     cola-ia restored --clear
 
+about-serve = Receive webhooks and forms, offer the API, keep schedules and look after the store
+about-serve-long =
+    Listens for what the sources of cola-ia.toml send (POST /in/SOURCE), verifies who signed it, and
+    answers once it is stored. Workers and programs use /v1 with a token; “/”, /metrics, /livez and
+    /readyz are for people and for those who watch over it. Schedules fire, lost jobs are taken up
+    again, old records are pruned and backups are made while it runs.
+
+    The first start makes a token for everything, writes it to a private file beside the store, and
+    prints a link that logs a browser in, once.
+
+    It listens on this machine alone unless told otherwise. TERM or an interrupt ends it: what has
+    arrived is answered, within the grace; a second one ends it now. The log goes to stderr.
+usage-serve = cola-ia serve [OPTIONS]
+examples-serve =
+    cola-ia serve
+    cola-ia serve --listen 127.0.0.1:9000 --log-format text
+exit-codes-serve =
+    0    it was asked to stop, and stopped
+    1    it could not listen, or the store cannot be opened
+    2    the command or a setting is not understood; nothing was attempted
+    130  a second signal ended it at once
+
 about-doctor = Look for what is wrong with the store and around it
 about-doctor-long =
     Pages and tables, the log, who has the store open, the disk, what waits for somebody, what killed
@@ -1317,6 +1339,12 @@ setting-allowed-hosts =
 setting-backup-every = “cola-ia serve” makes a backup this often (s, m, h, d, w; or never).
 setting-backup-keep = So many of these backups are kept, the newest. 1 to 10000.
 setting-backup-folder = The folder of these backups. A relative path is relative to the folder of this file.
+setting-serve-max-connections = Connections that “cola-ia serve” has open at the same time; more are closed at once.
+setting-serve-header-deadline = Until the whole head of a request must have come; then its connection is closed.
+setting-serve-body-deadline = Until the whole body of a request must have come; then it is answered 408.
+setting-serve-grace = How long “cola-ia serve” lets requests in progress go on once it is to stop.
+setting-serve-body-budget = Bytes of bodies in memory at the same time, over all connections; more wait, and then are answered 503.
+setting-serve-queue = Requests that wait for the store at the same time; more are answered 503.
 
 ## Sources and schedules in the configuration
 
@@ -2566,3 +2594,32 @@ token-revoked = token { $name } is revoked
 token-was-revoked = token { $name } was revoked before
 token-unknown = there is no token “{ $name }”
 token-unknown-hint = all tokens: cola-ia token list
+
+arg-listen = Where to listen, ADDRESS:PORT; port 0 takes a free one
+arg-log-format = How the log is written: “json” (the default) or “text”
+value-listen = ADDRESS:PORT
+value-log-format = FORMAT
+usage-log-format = --log-format { $value }: no such form
+usage-log-format-hint = it is “json” or “text”
+serve-listening = listening on http://{ $address }
+serve-sources = { $count ->
+    [one] one source: { $names }
+   *[other] { $count } sources: { $names }
+ }
+serve-no-sources = no source is configured: “cola-ia source add” makes one
+serve-admin-token = a token for everything is in { $path }, for you alone
+serve-login = to log a browser in, once and within ten minutes: { $link }
+serve-cannot-listen = cannot listen on { $address }: { $cause }
+serve-cannot-listen-hint = another program may hold the port; --listen takes another one
+serve-token-file = the token could not be written to { $path }: { $cause }
+serve-runtime = the server could not start: { $cause }
+serve-exposed = { $address } can be reached by others, without https unless a proxy adds it
+serve-stopped = stopped
+
+page-what = This server lets each event in once and keeps its job until it is done. What came and how it stands is also told by “cola-ia stats” and by /metrics
+page-login = To see counts here, open the link that the server printed when it started for the first time. Programs use a token: cola-ia token create
+page-code = This link opens a session of twelve hours in this browser, once
+page-enter = Log in
+page-code-spent = This link was used before, or is older than ten minutes. Commands and programs use a token instead: cola-ia token create
+page-leave = Log out
+page-total = all

@@ -464,6 +464,29 @@ examples-restored =
     cola-ia restored --at 2026-01-31T21:00:00Z
     cola-ia restored --clear
 
+about-serve = Recibe webhooks y formularios, ofrece la API, lleva los horarios y cuida del almacén
+about-serve-long =
+    Escucha lo que envían las fuentes de cola-ia.toml (POST /in/FUENTE), comprueba quién lo firma y
+    responde cuando está guardado. Los trabajadores y los programas usan /v1 con un token; «/»,
+    /metrics, /livez y /readyz son para las personas y para quien vigila. Mientras funciona se
+    disparan los horarios, se recogen los trabajos perdidos, se podan los registros viejos y se hacen
+    copias de seguridad.
+
+    El primer arranque crea un token para todo, lo escribe en un archivo privado junto al almacén y
+    muestra un enlace que abre una sesión en el navegador, una sola vez.
+
+    Escucha solo en esta máquina si no se le dice otra cosa. TERM o una interrupción lo paran: lo que
+    ha llegado se responde, dentro del plazo; una segunda lo corta ya. El registro va a stderr.
+usage-serve = cola-ia serve [OPCIONES]
+examples-serve =
+    cola-ia serve
+    cola-ia serve --listen 127.0.0.1:9000 --log-format text
+exit-codes-serve =
+    0    se le pidió parar, y paró
+    1    no pudo escuchar, o el almacén no se puede abrir
+    2    no se entiende la orden o un ajuste; no se intentó nada
+    130  una segunda señal lo cortó
+
 about-doctor = Busca qué está mal en el almacén y a su alrededor
 about-doctor-long =
     Páginas y tablas, el registro de escritura, quién tiene abierto el almacén, el disco, lo que espera a alguien y
@@ -1335,6 +1358,12 @@ setting-allowed-hosts =
 setting-backup-every = Cada cuánto hace «cola-ia serve» una copia de seguridad (s, m, h, d, w; o never).
 setting-backup-keep = Cuántas de esas copias se guardan, las más nuevas. De 1 a 10000.
 setting-backup-folder = La carpeta de esas copias. Una ruta relativa parte de la carpeta de este archivo.
+setting-serve-max-connections = Conexiones que «cola-ia serve» tiene abiertas a la vez; las demás se cierran al momento.
+setting-serve-header-deadline = Hasta cuándo debe haber llegado la cabecera entera de una petición; después se cierra la conexión.
+setting-serve-body-deadline = Hasta cuándo debe haber llegado el cuerpo entero de una petición; después se responde 408.
+setting-serve-grace = Cuánto deja seguir «cola-ia serve» a las peticiones en curso cuando tiene que parar.
+setting-serve-body-budget = Bytes de cuerpos en memoria a la vez, entre todas las conexiones; los demás esperan, y después reciben 503.
+setting-serve-queue = Peticiones que esperan al almacén a la vez; las demás reciben 503.
 
 ## Orígenes y horarios en la configuración
 
@@ -2615,3 +2644,32 @@ token-revoked = el token { $name } queda revocado
 token-was-revoked = el token { $name } ya estaba revocado
 token-unknown = no hay ningún token «{ $name }»
 token-unknown-hint = todos los tokens: cola-ia token list
+
+arg-listen = Dónde escuchar, DIRECCIÓN:PUERTO; el puerto 0 toma uno libre
+arg-log-format = Cómo se escribe el registro: «json» (lo normal) o «text»
+value-listen = DIRECCIÓN:PUERTO
+value-log-format = FORMATO
+usage-log-format = --log-format { $value }: no existe esa forma
+usage-log-format-hint = es «json» o «text»
+serve-listening = escuchando en http://{ $address }
+serve-sources = { $count ->
+    [one] una fuente: { $names }
+   *[other] { $count } fuentes: { $names }
+ }
+serve-no-sources = no hay ninguna fuente configurada: «cola-ia source add» crea una
+serve-admin-token = hay un token para todo en { $path }, solo para ti
+serve-login = para abrir una sesión en el navegador, una vez y antes de diez minutos: { $link }
+serve-cannot-listen = no se puede escuchar en { $address }: { $cause }
+serve-cannot-listen-hint = quizá otro programa tiene el puerto; --listen toma otro
+serve-token-file = no se pudo escribir el token en { $path }: { $cause }
+serve-runtime = el servidor no pudo arrancar: { $cause }
+serve-exposed = a { $address } pueden llegar otros, y sin https si no lo añade un proxy
+serve-stopped = parado
+
+page-what = Este servidor deja entrar cada evento una sola vez y guarda su trabajo hasta que está hecho. Lo que llegó y cómo va lo dicen también «cola-ia stats» y /metrics
+page-login = Para ver aquí los recuentos, abre el enlace que el servidor mostró al arrancar por primera vez. Los programas usan un token: cola-ia token create
+page-code = Este enlace abre una sesión de doce horas en este navegador, una sola vez
+page-enter = Entrar
+page-code-spent = Este enlace ya se usó o tiene más de diez minutos. Los comandos y los programas usan un token: cola-ia token create
+page-leave = Salir
+page-total = todas

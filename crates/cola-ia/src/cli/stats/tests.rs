@@ -29,7 +29,13 @@ fn stats() -> Stats {
 
 /// One that has no line of its own is before it.
 fn sources() -> Vec<SourceView> {
-    let view = |name| SourceView { source: Source::new(name).unwrap(), streak: None, paused_at: None, expired: 0 };
+    let view = |name| SourceView {
+        source: Source::new(name).unwrap(),
+        streak: None,
+        paused_at: None,
+        expired: 0,
+        due_at: None,
+    };
     let streak = Streak { class: "http_503".into(), count: 12, since: at(MINUTE), event: EventNumber(7) };
     vec![view("form"), SourceView { streak: Some(streak), paused_at: Some(at(2 * MINUTE)), expired: 1, ..view("web") }]
 }

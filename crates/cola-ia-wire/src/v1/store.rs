@@ -1,0 +1,35 @@
+//! What a store is.
+
+use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
+
+use super::stats::SourceStanding;
+use super::values::Hex;
+
+/// What tells a store's events apart from those of any other, in the keys of effects.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub struct Namespace {
+    /// 16 bytes.
+    pub namespace: Hex<16>,
+}
+
+/// Whether something was committed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub struct Changes {
+    /// Another number after something was committed. It says nothing of what changed.
+    pub changes: u64,
+}
+
+/// How sources stand with those who work on their jobs, sorted by name.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub struct Sources {
+    /// The sources.
+    pub sources: Vec<SourceStanding>,
+}
+
+/// What became of a pause.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub struct Resumed {
+    /// `false`: the source was not paused.
+    pub resumed: bool,
+}

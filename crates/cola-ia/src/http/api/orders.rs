@@ -1,0 +1,3 @@
+use super::Endpoint;
+
+pub(super) const ENDPOINTS: &[Endpoint] = &[];

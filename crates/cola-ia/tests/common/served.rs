@@ -1,0 +1,89 @@
+//! `/v1` over a store, served in this process on a port of its own.
+
+use std::net::SocketAddr;
+use std::sync::{Arc, OnceLock};
+use std::time::Duration;
+
+use cola_ia::config::{Environment, Flags, NamedFile, Settings};
+use cola_ia::http::auth::hash_of;
+use cola_ia::http::{App, Parts, api};
+use cola_ia_core::clock::{Clock, Entropy, Timestamp};
+use cola_ia_core::store::{Store, TokenScope, TokenView};
+use cola_ia_testkit::harness::Failure;
+use tokio::runtime::Runtime;
+use tokio::sync::watch;
+use tokio::task::JoinHandle;
+
+/// A token that may do everything.
+pub(crate) const TOKEN: &str = "cia_of-the-test";
+
+/// A server that runs.
+pub(crate) struct Served {
+    store: Arc<dyn Store>,
+    address: SocketAddr,
+    stop: watch::Sender<bool>,
+    task: JoinHandle<std::io::Result<()>>,
+}
+
+/// All servers of a process share it.
+fn runtime() -> &'static Runtime {
+    static RUNTIME: OnceLock<Runtime> = OnceLock::new();
+    RUNTIME.get_or_init(|| {
+        tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().expect("a runtime")
+    })
+}
+
+impl Served {
+    pub(crate) fn start(
+        store: Arc<dyn Store>,
+        clock: Arc<dyn Clock>,
+        entropy: Arc<dyn Entropy>,
+    ) -> Result<Self, Failure> {
+        let environment = Environment::with(&[("COLA_IA_MAX_TEXT_BYTES", "256MiB")]);
+        let settings = Settings::load(&Flags::default(), &environment, NamedFile::MayBeMissing);
+        let settings = settings.map_err(|_| "no settings")?;
+        let (stop, stopping) = watch::channel(false);
+        runtime().block_on(async {
+            let parts = Parts {
+                store: Arc::clone(&store),
+                clock,
+                entropy,
+                settings: Arc::new(settings),
+                stopping: stopping.clone(),
+            };
+            let mut app = App::start(parts);
+            Arc::get_mut(&mut app).ok_or("the app is nobody else's yet")?.tokens.know(hash_of(TOKEN), admin());
+            let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await?;
+            let address = listener.local_addr()?;
+            let routes = axum::Router::new().nest("/v1", api::router()).with_state(app);
+            let mut stopping = stopping;
+            let stopped = async move {
+                let _ = stopping.wait_for(|stop| *stop).await;
+            };
+            let task = tokio::spawn(async move { axum::serve(listener, routes).with_graceful_shutdown(stopped).await });
+            Ok(Self { store, address, stop, task })
+        })
+    }
+
+    pub(crate) fn url(&self) -> String {
+        format!("http://{}", self.address)
+    }
+
+    /// Stops it, and gives back the store that nobody else has any more.
+    pub(crate) fn stop(self) -> Result<Arc<dyn Store>, Failure> {
+        self.stop.send_replace(true);
+        runtime().block_on(async { tokio::time::timeout(Duration::from_secs(30), self.task).await })???;
+        Ok(self.store)
+    }
+}
+
+fn admin() -> TokenView {
+    TokenView {
+        name: "test".to_owned(),
+        scopes: vec![TokenScope::Admin],
+        sources: Vec::new(),
+        created_at: Timestamp::from_micros(0),
+        expires_at: None,
+        revoked_at: None,
+    }
+}

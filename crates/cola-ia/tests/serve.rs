@@ -1,0 +1,430 @@
+//! `cola-ia serve` as senders meet it: the real binary, real sockets.
+
+#![allow(clippy::unwrap_used, reason = "a test stops at what it did not expect")]
+
+mod common;
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs::File;
+use std::io::{Read as _, Write as _};
+use std::net::TcpStream;
+use std::path::PathBuf;
+use std::process::{Child, Stdio};
+use std::sync::Barrier;
+use std::thread;
+use std::time::{Duration, Instant};
+
+use common::{Place, Random, code, err, out, signal, until};
+use nix::sys::signal::Signal;
+use sha2::{Digest as _, Sha256};
+
+const SECRET: &str = "topsecret";
+const CONFIG: &str = "[source.web]\nscheme = \"hmac\"\nsecret_file = \"s\"\nmax_body = \"1MiB\"\n";
+
+fn place() -> Place {
+    Place::new().file("cola-ia.toml", CONFIG).file("s", format!("{SECRET}\n"))
+}
+
+/// A server that ends with its test.
+struct Server {
+    child: Child,
+    address: String,
+    log: PathBuf,
+}
+
+impl Server {
+    fn start(place: &Place) -> Self {
+        let log = place.path("log");
+        let mut child = place
+            .command(&["serve", "--listen", "127.0.0.1:0"])
+            .stdout(Stdio::null())
+            .stderr(File::create(&log).unwrap())
+            .spawn()
+            .unwrap();
+        let address = until("the server to listen", || {
+            let text = std::fs::read_to_string(&log).unwrap();
+            assert!(child.try_wait().unwrap().is_none(), "it ended: {text}");
+            let (_, rest) = text.split_once("listening on http://")?;
+            rest.split_once('\n').map(|(address, _)| address.to_owned())
+        });
+        Self { child, address, log }
+    }
+
+    fn log(&self) -> String {
+        std::fs::read_to_string(&self.log).unwrap()
+    }
+
+    fn connect(&self) -> TcpStream {
+        let stream = TcpStream::connect(&self.address).unwrap();
+        stream.set_read_timeout(Some(Duration::from_secs(30))).unwrap();
+        stream
+    }
+
+    /// One request on a connection of its own.
+    fn ask(&self, line: &str, headers: &[(&str, &str)], body: &[u8]) -> Reply {
+        let mut head = format!("{line} HTTP/1.1\r\nConnection: close\r\n");
+        if !headers.iter().any(|(name, _)| name.eq_ignore_ascii_case("host")) {
+            head += &format!("Host: {}\r\n", self.address);
+        }
+        let sized = ["content-length", "transfer-encoding"];
+        if !headers.iter().any(|(name, _)| sized.contains(&name.to_ascii_lowercase().as_str())) {
+            head += &format!("Content-Length: {}\r\n", body.len());
+        }
+        for (name, value) in headers {
+            head += &format!("{name}: {value}\r\n");
+        }
+        let mut stream = self.connect();
+        stream.write_all(format!("{head}\r\n").as_bytes()).unwrap();
+        // Who is refused early need not be listened to.
+        let _ = stream.write_all(body);
+        Reply::read(&mut stream)
+    }
+
+    fn send(&self, body: &str) -> Reply {
+        let signed = sign(body.as_bytes());
+        self.ask("POST /in/web", &[("X-Signature", &signed), ("Content-Type", "application/json")], body.as_bytes())
+    }
+
+    fn kill(mut self) {
+        self.child.kill().unwrap();
+        self.child.wait().unwrap();
+    }
+
+    /// Asks it to stop, and gives how it ended and how long that took.
+    fn stop(mut self) -> (Option<i32>, Duration) {
+        let start = Instant::now();
+        signal(&self.child, Signal::SIGTERM);
+        let status = until("the server to stop", || self.child.try_wait().unwrap());
+        (status.code(), start.elapsed())
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+#[derive(Debug)]
+struct Reply {
+    status: u16,
+    head: String,
+    body: String,
+}
+
+impl Reply {
+    /// Reads to the end of the connection. Status 0: it was closed without an answer.
+    fn read(stream: &mut TcpStream) -> Self {
+        let mut bytes = Vec::new();
+        // What was not read of a refused body may reset the connection after its answer.
+        let _ = stream.read_to_end(&mut bytes);
+        let text = String::from_utf8(bytes).unwrap();
+        let (head, body) = text.split_once("\r\n\r\n").unwrap_or((&text, ""));
+        let status = head.split(' ').nth(1).and_then(|status| status.parse().ok()).unwrap_or(0);
+        Self { status, head: head.to_ascii_lowercase(), body: body.to_owned() }
+    }
+
+    fn result(&self) -> &str {
+        self.body.split('"').nth(3).unwrap_or_default()
+    }
+}
+
+/// HMAC-SHA256 by its definition (RFC 2104), so that the program's is not judged by itself.
+fn sign(body: &[u8]) -> String {
+    let mut key = [0_u8; 64];
+    key[..SECRET.len()].copy_from_slice(SECRET.as_bytes());
+    let inner = Sha256::new().chain_update(key.map(|byte| byte ^ 0x36)).chain_update(body).finalize();
+    let outer = Sha256::new().chain_update(key.map(|byte| byte ^ 0x5c)).chain_update(inner).finalize();
+    outer.iter().fold("sha256=".to_owned(), |hex, byte| format!("{hex}{byte:02x}"))
+}
+
+fn event(id: &str) -> String {
+    format!(r#"{{"id":"{id}","texto":"text of {id}"}}"#)
+}
+
+/// What a list of the program says of a field, line by line.
+fn listed(place: &Place, args: &[&str], field: &str) -> Vec<String> {
+    let output = place.run(args);
+    assert_eq!(code(&output), 0, "{}", err(&output));
+    let lines =
+        out(&output).lines().map(|line| serde_json::from_str::<serde_json::Value>(line).unwrap()).collect::<Vec<_>>();
+    lines.iter().filter_map(|line| line[field].as_str().map(str::to_owned)).collect()
+}
+
+#[test]
+fn of_fifty_equal_deliveries_at_once_one_is_new() {
+    let place = place();
+    let server = Server::start(&place);
+    let (barrier, body) = (Barrier::new(50), event("e"));
+    let replies: Vec<Reply> = thread::scope(|scope| {
+        let ask = || {
+            barrier.wait();
+            server.send(&body)
+        };
+        let running: Vec<_> = (0..50).map(|_| scope.spawn(ask)).collect();
+        running.into_iter().map(|thread| thread.join().unwrap()).collect()
+    });
+    let mut verdicts: BTreeMap<&str, u32> = BTreeMap::new();
+    for reply in &replies {
+        assert_eq!(reply.status, 200, "{reply:?}");
+        *verdicts.entry(reply.result()).or_default() += 1;
+    }
+    assert_eq!(verdicts, BTreeMap::from([("duplicate", 49), ("new", 1)]));
+    let changed = server.send(r#"{"id":"e","texto":"another"}"#);
+    assert_eq!((changed.status, changed.result()), (200, "conflict"));
+    assert_eq!(server.stop().0, Some(0));
+    assert_eq!(listed(&place, &["jobs", "--json"], "id"), ["e"]);
+}
+
+#[test]
+fn what_was_answered_is_there_after_a_kill() {
+    let place = place();
+    let mut random = Random::seeded("what_was_answered_is_there_after_a_kill");
+    let (mut sent, mut answered) = (BTreeSet::new(), BTreeSet::new());
+    for round in 0..6 {
+        let server = Server::start(&place);
+        let kill_at = Duration::from_micros(1_000 + random.below(60_000));
+        let address = server.address.clone();
+        let senders: Vec<_> = (0..8)
+            .map(|sender| {
+                let address = address.clone();
+                thread::spawn(move || {
+                    let (mut sent, mut answered) = (Vec::new(), Vec::new());
+                    for n in 0..200 {
+                        let id = format!("r{round}-{sender}-{n}");
+                        let body = event(&id);
+                        let Ok(mut stream) = TcpStream::connect(&address) else { break };
+                        let head = format!(
+                            "POST /in/web HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\nX-Signature: {}\r\n\
+                             Content-Type: application/json\r\nContent-Length: {}\r\n\r\n{body}",
+                            sign(body.as_bytes()),
+                            body.len()
+                        );
+                        sent.push(id.clone());
+                        if stream.write_all(head.as_bytes()).is_err() {
+                            break;
+                        }
+                        if Reply::read(&mut stream).status != 200 {
+                            break;
+                        }
+                        answered.push(id);
+                    }
+                    (sent, answered)
+                })
+            })
+            .collect();
+        thread::sleep(kill_at);
+        server.kill();
+        for sender in senders {
+            let (more, known) = sender.join().unwrap();
+            sent.extend(more);
+            answered.extend(known);
+        }
+    }
+    assert!(!answered.is_empty(), "nothing was answered before the kills");
+    let server = Server::start(&place);
+    for id in &sent {
+        let reply = server.send(&event(id));
+        assert_eq!(reply.status, 200, "{reply:?}");
+        assert!(!answered.contains(id) || reply.result() == "duplicate", "{id}: {reply:?}");
+        assert_eq!(server.send(&event(id)).result(), "duplicate", "{id}");
+    }
+    assert_eq!(server.stop().0, Some(0));
+    let jobs = listed(&place, &["jobs", "--json", "--limit", "0"], "id");
+    assert_eq!(jobs.len(), sent.len());
+    assert_eq!(jobs.into_iter().collect::<BTreeSet<_>>(), sent);
+}
+
+#[test]
+fn slow_clients_are_cut_and_hold_nobody_up() {
+    let place = place().with("COLA_IA_SERVE_HEADER_DEADLINE", "1s").with("COLA_IA_SERVE_BODY_DEADLINE", "1s");
+    let server = Server::start(&place);
+    let mut slow = Vec::new();
+    for n in 0..60 {
+        let mut stream = server.connect();
+        match n % 3 {
+            0 => {}
+            1 => stream.write_all(b"POST /in/web HTTP/1.1\r\nHo").unwrap(),
+            _ => stream
+                .write_all(b"POST /in/web HTTP/1.1\r\nHost: localhost\r\nContent-Length: 1000000\r\n\r\n{")
+                .unwrap(),
+        }
+        slow.push(stream);
+    }
+    let start = Instant::now();
+    for n in 0..20 {
+        assert_eq!(server.send(&event(&format!("n{n}"))).status, 200);
+    }
+    assert!(start.elapsed() < Duration::from_secs(15), "normal requests waited: {:?}", start.elapsed());
+    for (n, mut stream) in slow.into_iter().enumerate() {
+        let reply = Reply::read(&mut stream);
+        assert_eq!(reply.status, if n % 3 == 2 { 408 } else { 0 }, "{n}: {reply:?}");
+    }
+}
+
+#[test]
+fn it_stops_within_its_grace_though_slow_clients_are_there() {
+    let place = place().with("COLA_IA_SERVE_GRACE", "1s");
+    let server = Server::start(&place);
+    let mut slow = Vec::new();
+    for head in
+        ["", "POST /in/web HTTP/1.1\r\nHo", "POST /in/web HTTP/1.1\r\nHost: localhost\r\nContent-Length: 9\r\n\r\n{"]
+    {
+        for _ in 0..5 {
+            let mut stream = server.connect();
+            stream.write_all(head.as_bytes()).unwrap();
+            slow.push(stream);
+        }
+    }
+    assert_eq!(server.send(&event("e")).status, 200);
+    let (status, took) = server.stop();
+    assert_eq!(status, Some(0));
+    assert!(took < Duration::from_secs(8), "{took:?}");
+    drop(slow);
+}
+
+#[test]
+fn bodies_that_are_too_large_are_refused_unread() {
+    let place = place();
+    let server = Server::start(&place);
+    let start = Instant::now();
+    let huge = server.ask("POST /in/web", &[("Content-Length", "10000000000")], b"");
+    assert_eq!(huge.status, 413, "{huge:?}");
+    assert!(huge.body.contains("body_too_large"), "{huge:?}");
+    assert!(start.elapsed() < Duration::from_secs(5));
+    let chunk = [format!("{:x}\r\n", 1 << 16).into_bytes(), vec![b'x'; 1 << 16], b"\r\n".to_vec()].concat();
+    let chunked = server.ask("POST /in/web", &[("Transfer-Encoding", "chunked")], &chunk.repeat(17));
+    assert_eq!(chunked.status, 413, "{chunked:?}");
+    let mut bomb = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::best());
+    bomb.write_all(&vec![b' '; 64 << 20]).unwrap();
+    let bomb = server.ask("POST /in/web", &[("Content-Encoding", "gzip")], &bomb.finish().unwrap());
+    assert_eq!(bomb.status, 413, "{bomb:?}");
+    let coded = server.ask("POST /in/web", &[("Content-Encoding", "br")], b"x");
+    assert_eq!(coded.status, 415, "{coded:?}");
+}
+
+#[test]
+fn a_flipped_byte_is_refused_and_only_the_refusal_is_kept() {
+    let place = place();
+    let server = Server::start(&place);
+    let (body, signed) = (event("e"), sign(event("e").as_bytes()));
+    for at in [0, body.len() / 2, body.len() - 1] {
+        let mut changed = body.clone().into_bytes();
+        changed[at] ^= 1;
+        let reply = server.ask("POST /in/web?token=hunter2", &[("X-Signature", &signed)], &changed);
+        assert_eq!(reply.status, 401, "{reply:?}");
+        assert!(!reply.body.contains(&signed[7..]) && !reply.body.contains(SECRET), "{reply:?}");
+    }
+    let log = server.log();
+    assert!(!log.contains("hunter2") && !log.contains(SECRET), "{log}");
+    assert_eq!(server.stop().0, Some(0));
+    assert_eq!(listed(&place, &["jobs", "--json"], "id"), [""; 0]);
+    assert_eq!(listed(&place, &["deliveries", "--json"], "verdict"), ["invalid"; 3]);
+}
+
+#[test]
+fn every_path_and_method_has_its_answer() {
+    let place = place();
+    let server = Server::start(&place);
+    for (line, headers, status) in [
+        ("GET /in/web", &[][..], 200),
+        ("HEAD /in/web", &[], 200),
+        ("GET /in/web/", &[], 200),
+        ("PUT /in/web", &[], 405),
+        ("GET /in/unknown", &[], 404),
+        ("POST /in/unknown", &[], 404),
+        ("POST /in/web", &[], 401),
+        ("GET /in/web/../../livez", &[], 404),
+        ("GET /in/web%2F..%2Fx", &[], 404),
+        ("GET /livez", &[("Host", "evil.example")], 200),
+        ("GET /readyz", &[("Host", "evil.example")], 200),
+        ("GET /", &[("Host", "evil.example")], 421),
+        ("GET /in/web", &[("Host", "evil.example:8787")], 421),
+        ("GET /", &[("Host", "localhost")], 200),
+        ("GET /metrics", &[], 401),
+        ("GET /nowhere", &[], 404),
+    ] {
+        let reply = server.ask(line, headers, b"");
+        assert_eq!(reply.status, status, "{line} {headers:?}: {reply:?}");
+        assert!(!reply.head.contains("access-control"), "{reply:?}");
+        assert!(status != 405 || reply.head.contains("allow: "), "{reply:?}");
+    }
+    assert_eq!(server.send(&event("m")).status, 200);
+    let token = String::from_utf8(place.read("cola_ia.sqlite3.admin-token")).unwrap();
+    let bearer = format!("Bearer {}", token.trim());
+    let metrics = server.ask("GET /metrics", &[("Authorization", &bearer)], b"");
+    for line in [
+        "cola_ia_deliveries_total{source=\"web\",verdict=\"new\"} 1",
+        "cola_ia_jobs{state=\"pending\"} 1",
+        "cola_ia_store_up 1",
+    ] {
+        assert!(metrics.body.contains(line), "{line}\n{}", metrics.body);
+    }
+    assert_eq!(server.stop().0, Some(0));
+    assert_eq!(listed(&place, &["jobs", "--json"], "id"), ["m"]);
+}
+
+#[test]
+fn the_link_of_the_first_start_logs_one_browser_in() {
+    let place = place();
+    let server = Server::start(&place);
+    let log = server.log();
+    let link = log.split_once("/login?code=").unwrap().1.split_whitespace().next().unwrap();
+    let here = format!("http://{}", server.address);
+    let form = format!("code={link}");
+    let asked = server.ask(&format!("GET /login?code={link}"), &[], b"");
+    assert_eq!(asked.status, 200, "{asked:?}");
+    let post = |origin: &str, body: &str, cookie: &str, path: &str| {
+        let headers = [("Origin", origin), ("Cookie", cookie), ("Content-Type", "application/x-www-form-urlencoded")];
+        server.ask(&format!("POST {path}"), &headers, body.as_bytes())
+    };
+    assert_eq!(post("https://evil.example", &form, "", "/login").status, 403);
+    let entered = post(&here, &form, "", "/login");
+    assert_eq!(entered.status, 303, "{entered:?}");
+    assert!(entered.head.contains("httponly; samesite=strict"), "{entered:?}");
+    assert_eq!(post(&here, &form, "", "/login").status, 403, "twice");
+    // The head was made lower-case; the cookie is not in it as it was.
+    let mode = std::os::unix::fs::PermissionsExt::mode(
+        &std::fs::metadata(place.path("cola_ia.sqlite3.admin-token")).unwrap().permissions(),
+    );
+    assert_eq!(mode & 0o777, 0o600);
+    drop(server);
+    let again = Server::start(&place);
+    assert!(!again.log().contains("/login?code="), "only the first start offers a link");
+}
+
+#[test]
+fn an_empty_secret_keeps_it_from_starting() {
+    let place = place().file("s", "\n");
+    let output = place.run(&["serve", "--listen", "127.0.0.1:0"]);
+    assert_eq!(code(&output), 2, "{}", err(&output));
+    assert!(!place.path("cola_ia.sqlite3").exists());
+}
+
+#[test]
+fn backups_are_made_and_old_ones_go() {
+    let place = place().with("COLA_IA_BACKUP_EVERY", "1s").with("COLA_IA_BACKUP_KEEP", "2");
+    let server = Server::start(&place);
+    assert_eq!(server.send(&event("e")).status, 200);
+    let names = || {
+        std::fs::read_dir(place.path("backups")).map_or_else(
+            |_| BTreeSet::new(),
+            |folder| {
+                folder
+                    .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+                    .filter(|name| name.contains(".backup-"))
+                    .collect()
+            },
+        )
+    };
+    let first = until("a backup", || names().into_iter().next());
+    until("it to give place", || (!names().contains(&first)).then_some(()));
+    let (status, _) = server.stop();
+    assert_eq!(status, Some(0));
+    let left: BTreeSet<String> = names();
+    assert!((1..=2).contains(&left.len()), "{left:?}");
+    let newest = place.path("backups").join(left.last().unwrap());
+    let output = place.run(&["jobs", "--json", "--db", newest.to_str().unwrap()]);
+    assert!(out(&output).contains("\"id\":\"e\""), "{}{}", out(&output), err(&output));
+}

@@ -53,7 +53,7 @@ pub use lists::{
 pub use prune::{OPS_KEPT, PruneCursor, PruneRequest, Pruned, PrunedDeliveries};
 pub use restored::{Restored, RestoredMark};
 pub use stats::{STATS_SOURCES_MAX, Stats, StatsGroup};
-pub use tokens::{TOKEN_NAME_MAX_BYTES, TokenHash, TokenRequest, TokenScope, TokenView};
+pub use tokens::{TOKEN_NAME_MAX_BYTES, TokenHash, TokenRequest, TokenScope, TokenView, token_malformed};
 
 /// The caller's name for one mutating call: 16 bytes, of which the first six are the time in milliseconds, so that a store
 /// appends them in order, and the rest is random.
@@ -250,6 +250,8 @@ pub struct DeliveryView {
     pub conflict: Option<u32>,
     /// Where it was read, for a conflict.
     pub origin: Option<String>,
+    /// A duplicate by its signed bytes: they came before under another id.
+    pub replayed: bool,
 }
 
 /// The verbs.
@@ -258,10 +260,15 @@ pub trait Store: Send + Sync {
     /// Lets each event of the batch in once.
     ///
     /// The batch is one transaction: all of it is recorded, or nothing. Members are judged in their order: where an identity
-    /// stands twice in a batch, the first is the event. An identity that is not known, in signed bytes of its source that are
-    /// ([`Delivery::body`](crate::event::Delivery::body)), is a duplicate of the event that they brought. A new event and its job are born together. Every member is recorded,
+    /// stands twice in a batch, the first is the event. A new event and its job are born together. Every member is recorded,
     /// duplicates and refusals too. The batch may be empty and must not be longer than
     /// [`BATCH_MAX_EVENTS`](crate::limits::BATCH_MAX_EVENTS).
+    ///
+    /// Of signed bytes ([`Delivery::body`](crate::event::Delivery::body)) the first delivery of a source decides: its event keeps
+    /// them for good, also where it was a duplicate or in conflict, so that whoever saw those bytes pass cannot bring them in
+    /// under an id of their own. An identity that is not known, in bytes that are, is a duplicate of their event
+    /// ([`Receipt::replayed`]), and stays unknown: the id may still come in other bytes. A known identity is judged by its
+    /// content, whosever bytes it comes in.
     ///
     /// The batch is shared, not given away, so that its caller can repeat the call with the same `op`.
     ///
@@ -618,7 +625,8 @@ pub trait Store: Send + Sync {
     ///
     /// # Errors
     /// `Unavailable`, `Corrupt`; `Conflict` (`op_reused`; `token_name_taken`); `Invalid` (`token_malformed`: no scope, a source
-    /// list without [`TokenScope::Ingest`], a name that is blank, too long or has control characters).
+    /// list without [`TokenScope::Ingest`], a name that is blank, too long or has control characters, a hash that another token
+    /// has).
     async fn token_create(&self, op: OpId, request: TokenRequest) -> Result<TokenView, StoreError>;
 
     /// Revokes a token, for good: whoever bears it is nobody from then on. `false`: there is no such token, or it was revoked.

@@ -154,7 +154,7 @@ fn a_backup_is_private_whole_and_dated() {
     let folder = Folder::new().with(&["a", "b"]);
     let before = SystemClock.now();
     let made = make_backup(&folder).unwrap();
-    assert_eq!((made.events, made.schema), (2, 4));
+    assert_eq!((made.events, made.schema), (2, 5));
     assert!(made.taken_at >= before && made.taken_at <= SystemClock.now());
     let metadata = fs::metadata(folder.backup()).unwrap();
     assert_eq!((metadata.permissions().mode() & 0o777, metadata.len()), (0o600, made.bytes));
@@ -301,7 +301,7 @@ fn a_backup_of_an_older_schema_is_made_and_can_be_restored() {
     assert_eq!((made.schema, made.events), (1, 1));
     let before = fs::read(folder.backup()).unwrap();
     let restored = put_back(&folder).unwrap();
-    assert_eq!((restored.schema_from, restored.schema, restored.taken_at), (1, 4, None));
+    assert_eq!((restored.schema_from, restored.schema, restored.taken_at), (1, 5, None));
     assert_eq!(restored.newest_at, Some(Timestamp::from_micros(5)));
     assert_eq!(fs::read(folder.backup()).unwrap(), before);
     assert!(wrong(&folder.store()).contains(&"restored"));
@@ -781,6 +781,8 @@ fn the_doctor_finds_what_is_wrong_between_tables() {
             "decision_of_nothing",
         ),
         ("INSERT INTO pruned_deliveries (event, count, first_at, last_at) VALUES (77, 1, 1, 1)", "pruned_of_nothing"),
+        ("INSERT INTO signed_bodies VALUES (1, zeroblob(32), 77)", "body_of_nothing"),
+        ("INSERT INTO signed_bodies VALUES (9, zeroblob(32), 2)", "body_of_nothing"),
         ("DELETE FROM identities WHERE event = 2", "event_without_identity"),
         ("UPDATE identities SET slot = slot + 1 WHERE event = 2", "event_without_identity"),
         ("INSERT INTO identities (slot, event) VALUES (5, 77)", "identity_of_nothing"),

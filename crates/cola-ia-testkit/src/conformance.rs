@@ -7,6 +7,7 @@
 use crate::harness::{Backend, Failure};
 
 mod batches;
+mod bodies;
 mod check;
 mod concurrency;
 mod content;
@@ -32,6 +33,7 @@ mod refusals;
 mod reopening;
 mod restored;
 mod stats;
+mod tokens;
 mod verdicts;
 
 /// One fact about a store.
@@ -45,18 +47,20 @@ pub struct Case {
 
 /// All cases, in an order in which the first failure is likely the cause of the others.
 pub fn cases() -> impl Iterator<Item = &'static Case> {
-    let areas: [&'static [Case]; 25] = [
+    let areas: [&'static [Case]; 27] = [
         verdicts::CASES,
         histories::CASES,
         identity::CASES,
         content::CASES,
         refusals::CASES,
         batches::CASES,
+        bodies::CASES,
         ops::CASES,
         previews::CASES,
         jobs::CASES,
         export::CASES,
         stats::CASES,
+        tokens::CASES,
         lists::CASES,
         decisions::CASES,
         pruning::CASES,

@@ -132,6 +132,7 @@ struct Memory {
     log: Vec<DeliverySummary>,
     /// How often it was asked for changes.
     looks: u64,
+    tokens: BTreeMap<String, (TokenHash, TokenView)>,
     twist: Option<Twist>,
 }
 
@@ -171,6 +172,8 @@ enum First {
     Order(Order, Vec<EventNumber>, Vec<Result<Ended, OrderRefused>>),
     Decide(EffectDecision, SettleAnswer),
     SetBudget(Source, Option<Micros>),
+    TokenCreate(TokenRequest, TokenView),
+    TokenRevoke(String, bool),
 }
 
 #[derive(Debug)]
@@ -207,9 +210,16 @@ struct Conflict {
 impl Memory {
     fn take(&mut self, member: &Intake, received_at: Timestamp) -> Receipt {
         let receipt = self.judge(member, received_at);
-        self.log.push(lists::summary(member, &receipt, received_at));
+        let mut told = lists::summary(member, &receipt, received_at);
+        if let (true, Some(event)) = (receipt.replayed, receipt.event) {
+            told.id = self.by_number(event).map(|event| event.job.id.clone());
+        }
+        self.log.push(told);
         self.received.push(stats::Received::of(member, receipt.verdict, received_at));
         let known = match member {
+            Intake::Delivery(_) if receipt.replayed => {
+                receipt.event.and_then(|event| self.events.values().find(|known| known.job.event == event))
+            }
             Intake::Delivery(delivery) => self.known(&delivery.source, delivery.id.as_str()),
             Intake::Refusal(_) => None,
         };
@@ -238,8 +248,11 @@ impl Memory {
             }
             Intake::Delivery(delivery) => {
                 let known = self.identity_of(&delivery.source, delivery.id.as_str());
+                let replayed = delivery.body.and_then(|body| self.book.event_of_body(&delivery.source, body));
                 if let Some(event) = known.and_then(|known| self.events.get_mut(&known)) {
                     event.deliver_again(delivery, number, received_at)
+                } else if let Some(event) = replayed.and_then(|event| self.by_number(event)) {
+                    event.replay(delivery, number, received_at)
                 } else {
                     let identity = (delivery.source.clone(), delivery.id.as_str().to_owned());
                     let event = Event::new(delivery, number, received_at);
@@ -278,7 +291,10 @@ impl Memory {
             Intake::Delivery(delivery) => delivery,
         };
         match self.known(&delivery.source, delivery.id.as_str()) {
-            None => Preview::Unknown,
+            None => match delivery.body.and_then(|body| self.book.event_of_body(&delivery.source, body)) {
+                Some(_) => Preview::Known(Verdict::Duplicate),
+                None => Preview::Unknown,
+            },
             Some(event) if event.has(delivery.content.fingerprint()) => Preview::Known(Verdict::Duplicate),
             Some(event) => match event.conflict_of(delivery.content.fingerprint()) {
                 Some(conflict) if !conflict.decisions.is_empty() => Preview::Decided,
@@ -355,8 +371,24 @@ impl Event {
             time: delivery.time,
             conflict: receipt.conflict,
             origin: is_told.then(|| delivery.origin.to_string()),
+            replayed: false,
         });
         receipt
+    }
+
+    /// The same signed bytes under another id.
+    fn replay(&mut self, delivery: &Delivery, number: DeliveryNumber, received_at: Timestamp) -> Receipt {
+        let (event, verdict) = (Some(self.job.event), Verdict::Duplicate);
+        self.later.push(DeliveryView {
+            number,
+            verdict,
+            received_at,
+            time: delivery.time,
+            conflict: None,
+            origin: None,
+            replayed: true,
+        });
+        Receipt { number, verdict, event, conflict: None, decided: false, replayed: true }
     }
 
     /// The conflict's number, and whether it has been decided.
@@ -692,20 +724,49 @@ impl Store for ModelStore {
         Ok(self.memory.lock().money.currency())
     }
 
-    async fn token_create(&self, _op: OpId, _request: TokenRequest) -> Result<TokenView, StoreError> {
-        todo!()
+    async fn token_create(&self, op: OpId, request: TokenRequest) -> Result<TokenView, StoreError> {
+        let request = request.checked()?;
+        let mut memory = self.memory.lock();
+        match memory.ops.get(&op).map(|call| &call.first) {
+            Some(First::TokenCreate(same, view)) if *same == request => return Ok(view.clone()),
+            Some(_) => return Err(op_reused()),
+            None => {}
+        }
+        if memory.tokens.contains_key(&request.name) {
+            return Err(StoreError::new(ErrorKind::Conflict, "token_name_taken"));
+        }
+        if memory.tokens.values().any(|(hash, _)| *hash == request.hash) {
+            return Err(store::token_malformed("hash"));
+        }
+        let at = self.clock.now();
+        let TokenRequest { name, hash, scopes, sources, expires_at } = request.clone();
+        let view = TokenView { name: name.clone(), scopes, sources, created_at: at, expires_at, revoked_at: None };
+        memory.tokens.insert(name, (hash, view.clone()));
+        memory.ops.insert(op, Call { at, first: First::TokenCreate(request, view.clone()) });
+        Ok(view)
     }
 
-    async fn token_revoke(&self, _op: OpId, _name: String) -> Result<bool, StoreError> {
-        todo!()
+    async fn token_revoke(&self, op: OpId, name: String) -> Result<bool, StoreError> {
+        let mut memory = self.memory.lock();
+        match memory.ops.get(&op).map(|call| &call.first) {
+            Some(First::TokenRevoke(same, revoked)) if *same == name => return Ok(*revoked),
+            Some(_) => return Err(op_reused()),
+            None => {}
+        }
+        let at = self.clock.now();
+        let live = memory.tokens.get_mut(&name).filter(|(_, view)| view.revoked_at.is_none());
+        let revoked = live.map(|(_, view)| view.revoked_at = Some(at)).is_some();
+        memory.ops.insert(op, Call { at, first: First::TokenRevoke(name, revoked) });
+        Ok(revoked)
     }
 
-    async fn token_find(&self, _hash: TokenHash) -> Result<Option<TokenView>, StoreError> {
-        todo!()
+    async fn token_find(&self, hash: TokenHash) -> Result<Option<TokenView>, StoreError> {
+        let memory = self.memory.lock();
+        Ok(memory.tokens.values().find(|(known, _)| *known == hash).map(|(_, view)| view.clone()))
     }
 
     async fn tokens(&self) -> Result<Vec<TokenView>, StoreError> {
-        todo!()
+        Ok(self.memory.lock().tokens.values().map(|(_, view)| view.clone()).collect())
     }
 }
 

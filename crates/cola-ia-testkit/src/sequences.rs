@@ -14,7 +14,7 @@ use std::time::Duration;
 
 use cola_ia_core::clock::{Clock as _, Timestamp};
 use cola_ia_core::effect::{Begin, BeginAnswer, Micros, ReportAnswer, SettleAnswer, effect_key};
-use cola_ia_core::event::{Delivery, EventId, Source};
+use cola_ia_core::event::{Delivery, EventId, Fingerprint, Source};
 use cola_ia_core::filter::Filter;
 use cola_ia_core::intake::{DeliveryNumber, EventNumber, Intake, Refusal, RefusalCode};
 use cola_ia_core::job::{Ending, JobState, LeaseToken, RetryPolicy, Setback};
@@ -273,6 +273,8 @@ pub enum Member {
         time: Option<i64>,
         /// The line it was read at.
         line: u64,
+        /// The signed bytes it came in.
+        body: Option<u8>,
     },
     /// A refusal.
     Refusal {
@@ -280,6 +282,8 @@ pub enum Member {
         code: usize,
         /// For so many lines.
         count: u64,
+        /// A place in [`SOURCES`].
+        source: Option<usize>,
     },
 }
 
@@ -287,19 +291,22 @@ impl Member {
     /// The member that a batch holds.
     pub fn intake(&self) -> Intake {
         match *self {
-            Self::Event { source, id, text, typed, time, line: number } => {
+            Self::Event { source, id, text, typed, time, line: number, body } => {
                 let long = "ñ".repeat(3_000);
                 let text = TEXTS.get(text).copied().unwrap_or(&long);
                 Intake::Delivery(Delivery {
                     event_type: typed.then(|| event_type("order.paid")),
                     time: time.map(Timestamp::from_micros),
                     origin: line(number),
+                    body: body.map(|body| Fingerprint([body; 32])),
                     ..delivery(SOURCES[source], IDS[id], text)
                 })
             }
-            Self::Refusal { code, count } => {
-                Intake::Refusal(Refusal { count, ..Refusal::new(RefusalCode::ALL[code], line(1)).about("detail") })
-            }
+            Self::Refusal { code, count, source: named } => Intake::Refusal(Refusal {
+                count,
+                source: named.map(|named| source(SOURCES[named])),
+                ..Refusal::new(RefusalCode::ALL[code], line(1)).about("detail")
+            }),
         }
     }
 }
@@ -313,10 +320,17 @@ fn member() -> impl Strategy<Value = Member> {
     let source = prop_oneof![3 => Just(0), 1 => 1..SOURCES.len()];
     let id = prop_oneof![2 => Just(0), 3 => 0..IDS.len()];
     let text = prop_oneof![3 => Just(0), 2 => 0..=TEXTS.len()];
-    let event = (source, id, text, any::<bool>(), time, 1_u64..100)
-        .prop_map(|(source, id, text, typed, time, line)| Member::Event { source, id, text, typed, time, line });
+    let body = prop_oneof![4 => Just(None), 1 => (0_u8..3).prop_map(Some)];
+    let event = (source, id, text, any::<bool>(), time, 1_u64..100, body).prop_map(
+        |(source, id, text, typed, time, line, body)| Member::Event { source, id, text, typed, time, line, body },
+    );
     let count = prop_oneof![4 => Just(1_u64), 1 => 2_u64..1_000_000];
-    let refusal = (0..RefusalCode::ALL.len(), count).prop_map(|(code, count)| Member::Refusal { code, count });
+    let named = prop_oneof![3 => Just(None), 1 => (0..SOURCES.len()).prop_map(Some)];
+    let refusal = (0..RefusalCode::ALL.len(), count, named).prop_map(|(code, count, source)| Member::Refusal {
+        code,
+        count,
+        source,
+    });
     prop_oneof![9 => event, 1 => refusal]
 }
 
@@ -450,6 +464,8 @@ pub fn steps() -> impl Strategy<Value = Vec<Step>> {
 pub struct Tally {
     /// Receipts of first calls by verdict, in the order of [`Verdict::ALL`].
     pub verdicts: [u64; 4],
+    /// Of the duplicates, those by their signed bytes.
+    pub replays: u64,
     /// Calls repeated under their op id.
     pub repeats: u64,
     /// Times that a store was reopened.
@@ -536,8 +552,10 @@ pub fn run(left: &dyn Backend, right: &dyn Backend, steps: &[Step], tally: &mut 
             let batch = Arc::new(members.iter().map(Member::intake).collect());
             let call = Call { op: left.scratch.op(), batch };
             // Both stores are told the same op id.
-            same(&what, &left.accept_first(&call)?, &right.accept_first(&call)?)?;
+            let accepted = left.accept_first(&call)?;
+            same(&what, &accepted, &right.accept_first(&call)?)?;
             tally.count(left.last_verdicts());
+            tally.answer(step, &accepted);
             calls.push(call);
         } else if let Step::Mark(at) = step {
             let op = left.scratch.op();
@@ -575,6 +593,9 @@ impl Tally {
         match (step, answer) {
             (Step::Resolve { choice, .. }, Answer::Resolved(_)) => {
                 self.decisions[choice.decision().kind() as usize] += 1;
+            }
+            (Step::Accept(_), Answer::Accepted(accepted)) => {
+                self.replays += accepted.receipts.iter().filter(|receipt| receipt.replayed).count() as u64;
             }
             (_, Answer::Erased(Some(_))) => self.erased += 1,
             (_, Answer::Settled(Some(SettleAnswer::Recorded))) => self.settled += 1,
@@ -1264,7 +1285,7 @@ mod tests {
         for (verdict, count) in Verdict::ALL.iter().zip(tally.verdicts) {
             assert!(count * 20 > receipts, "{verdict:?} is rare: {tally:?}");
         }
-        assert!(tally.repeats > 100 && tally.reopens > 100, "{tally:?}");
+        assert!(tally.repeats > 100 && tally.reopens > 100 && tally.replays > 50, "{tally:?}");
         assert!(tally.decisions.iter().all(|count| *count > 10) && tally.erased > 20, "{tally:?}");
         assert!(tally.pruned[0] > 2 && tally.pruned[1] > 5, "{tally:?}");
         assert!(tally.leases.iter().all(|count| *count > 15), "{tally:?}");

@@ -429,7 +429,7 @@ mod tests {
         assert_eq!(
             written(&ExportLine::End(counts)),
             "{\"kind\":\"end\",\"counts\":{\"source\":0,\"event\":1,\"job\":0,\"revision\":0,\"attempt\":0,\"effect\":0,\
-             \"effect_try\":0,\"effect_record\":0,\"decision\":0,\"pruned\":0,\"conflict\":0,\"delivery\":0,\"budget\":0,\
+             \"effect_try\":0,\"effect_record\":0,\"decision\":0,\"pruned\":0,\"signed_body\":0,\"conflict\":0,\"delivery\":0,\"budget\":0,\
              \"counter\":0,\"money\":0}}\n"
         );
     }

@@ -204,6 +204,9 @@ pub struct Delivery<'a> {
     /// Where it was read; only kept for a conflict.
     #[serde(borrow)]
     pub origin: Option<Cow<'a, str>>,
+    /// Why a duplicate is one where its id does not tell: `replayed_body`, the same signed bytes came before under another id.
+    #[serde(borrow, default)]
+    pub reason: Option<Cow<'a, str>>,
 }
 
 impl<'a> Delivery<'a> {
@@ -216,6 +219,7 @@ impl<'a> Delivery<'a> {
             late_ms: late_ms(delivery.received_at, delivery.time),
             conflict: delivery.conflict,
             origin: delivery.origin.as_deref().map(Cow::Borrowed),
+            reason: delivery.replayed.then_some(Cow::Borrowed("replayed_body")),
         }
     }
 }

@@ -58,6 +58,9 @@ pub struct DeliveryLine<'a> {
     pub origin: Option<Cow<'a, str>>,
     /// How many it stands for: 1, or more for refused ones that are only counted.
     pub count: u64,
+    /// Why a duplicate is one where its id does not tell: `replayed_body`, the same signed bytes came before under another id.
+    #[serde(borrow, default)]
+    pub reason: Option<Cow<'a, str>>,
 }
 
 impl<'a> DeliveryLine<'a> {
@@ -79,6 +82,7 @@ impl<'a> DeliveryLine<'a> {
             detail: delivery.detail.as_deref().map(Cow::Borrowed),
             origin: delivery.origin.as_deref().map(Cow::Borrowed),
             count: delivery.count,
+            reason: delivery.replayed.then_some(Cow::Borrowed("replayed_body")),
         }
     }
 }

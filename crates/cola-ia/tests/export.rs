@@ -113,7 +113,7 @@ fn importing_again_changes_nothing_and_says_so() {
         let again = place.run(&["import", "--json", "x.jsonl"]);
         check_exit(&again, 0);
         assert!(err(&again).contains("nothing new"), "{}", err(&again));
-        assert_eq!(out(&again).lines().count(), 15);
+        assert_eq!(out(&again).lines().count(), 16);
         assert!(out(&again).lines().all(|line| line.contains(r#""entered":0"#)), "{}", out(&again));
         check_same(&export(place), &exported);
     }

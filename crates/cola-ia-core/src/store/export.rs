@@ -34,6 +34,8 @@ pub enum Kind {
     Decision,
     /// How many repeated deliveries were pruned.
     Pruned,
+    /// Signed bytes that it came in, by which a replay under another id is known.
+    SignedBody,
     /// Another content under the identity.
     Conflict,
     /// A handing-over that made no event.
@@ -49,7 +51,7 @@ pub enum Kind {
 impl Kind {
     /// All kinds, in the order of an export: sources, then each event with what belongs to it in this order, then refused
     /// deliveries, then budgets, counters and money.
-    pub const ALL: [Self; 15] = [
+    pub const ALL: [Self; 16] = [
         Self::Source,
         Self::Event,
         Self::Job,
@@ -60,6 +62,7 @@ impl Kind {
         Self::EffectRecord,
         Self::Decision,
         Self::Pruned,
+        Self::SignedBody,
         Self::Conflict,
         Self::Delivery,
         Self::Budget,
@@ -80,6 +83,7 @@ impl Kind {
             Self::EffectRecord => "effect_record",
             Self::Decision => "decision",
             Self::Pruned => "pruned",
+            Self::SignedBody => "signed_body",
             Self::Conflict => "conflict",
             Self::Delivery => "delivery",
             Self::Budget => "budget",
@@ -106,6 +110,7 @@ impl Kind {
             Self::EffectRecord => EFFECT_RECORD,
             Self::Decision => DECISION,
             Self::Pruned => PRUNED,
+            Self::SignedBody => SIGNED_BODY,
             Self::Conflict => CONFLICT,
             Self::Delivery => DELIVERY,
             Self::Budget => BUDGET,
@@ -339,6 +344,8 @@ const PRUNED: &[Field] = &[
     field("last_at", Shape::Instant, Changing),
 ];
 
+const SIGNED_BODY: &[Field] = &[field("event", Shape::Number, Key), field("body", Shape::Bytes(32), Key)];
+
 const CONFLICT: &[Field] = &[
     field("event", Shape::Number, Key),
     field("number", Shape::Number, Key),
@@ -367,6 +374,7 @@ const DELIVERY: &[Field] = &[
     maybe("detail", Shape::Text, Changing),
     maybe("origin", Shape::Text, Changing),
     maybe("decided", Shape::Flag, Fixed),
+    maybe("replayed", Shape::Flag, Fixed),
     field("count", Shape::Number, Fixed),
 ];
 
@@ -531,6 +539,7 @@ impl Record {
             | Kind::Effect
             | Kind::Decision
             | Kind::Pruned
+            | Kind::SignedBody
             | Kind::Conflict
             | Kind::Delivery => "event",
             Kind::Source | Kind::EffectTry | Kind::EffectRecord | Kind::Budget | Kind::Counter | Kind::Money => {

@@ -62,6 +62,8 @@ pub struct DeliverySummary {
     pub origin: Option<String>,
     /// How many it stands for: 1, or more for refused ones that are only counted.
     pub count: u64,
+    /// A duplicate by its signed bytes: they came before under another id.
+    pub replayed: bool,
 }
 
 /// Another content under a known identity, as a line of a list.

@@ -5,6 +5,8 @@ use std::fmt;
 use crate::clock::Timestamp;
 use crate::event::Source;
 
+use super::{ErrorKind, StoreError};
+
 /// Bytes of a token's name.
 pub const TOKEN_NAME_MAX_BYTES: usize = 128;
 
@@ -68,6 +70,37 @@ pub struct TokenRequest {
     pub sources: Vec<Source>,
     /// When it ends by itself.
     pub expires_at: Option<Timestamp>,
+}
+
+impl TokenRequest {
+    /// The request as it is kept: scopes and sources sorted, each once.
+    ///
+    /// # Errors
+    /// `token_malformed`, with what is wrong as the fact `reason`: `name`, `scopes` or `sources`.
+    pub fn checked(&self) -> Result<Self, StoreError> {
+        let malformed = |reason| Err(token_malformed(reason));
+        let name = &self.name;
+        if name.trim().is_empty() || name.len() > TOKEN_NAME_MAX_BYTES || name.chars().any(char::is_control) {
+            return malformed("name");
+        }
+        if self.scopes.is_empty() {
+            return malformed("scopes");
+        }
+        if !self.sources.is_empty() && !self.scopes.contains(&TokenScope::Ingest) {
+            return malformed("sources");
+        }
+        let (mut scopes, mut sources) = (self.scopes.clone(), self.sources.clone());
+        scopes.sort_unstable();
+        scopes.dedup();
+        sources.sort_unstable();
+        sources.dedup();
+        Ok(Self { scopes, sources, ..self.clone() })
+    }
+}
+
+/// A request that is refused for what it says: `name`, `scopes`, `sources`, or `hash`, which another token has.
+pub fn token_malformed(reason: &'static str) -> StoreError {
+    StoreError::new(ErrorKind::Invalid, "token_malformed").with("reason", reason)
 }
 
 /// A token as it is kept.

@@ -7,7 +7,7 @@ CREATE TABLE signed_bodies (
     event  INTEGER NOT NULL,
     PRIMARY KEY (source, body)
 ) STRICT, WITHOUT ROWID;
-CREATE INDEX signed_bodies_event ON signed_bodies (event);
+CREATE INDEX signed_bodies_event ON signed_bodies (event, body);
 
 -- Of a duplicate: by its signed bytes, under another id.
 ALTER TABLE deliveries ADD COLUMN replayed INTEGER;

@@ -19,6 +19,8 @@ use siphasher::sip::SipHasher13;
 use super::counters::Tally;
 use super::erase;
 use super::identities::{self, Identity, Packing};
+use super::preview;
+use super::reader::Sight;
 use super::rows::Rows;
 use super::slot::Slots;
 use super::writer::Scope;
@@ -30,6 +32,8 @@ pub(super) struct Prepared {
     /// In the order of their slots.
     candidates: Vec<Candidate>,
     request: i64,
+    /// Whether a member came in signed bytes that count.
+    has_bodies: bool,
 }
 
 impl Prepared {
@@ -41,18 +45,20 @@ impl Prepared {
         }
         let mut candidates: Vec<Candidate> = Vec::with_capacity(batch.len());
         let mut digest = Digest::default();
+        let mut has_bodies = false;
         for (intake, index) in batch.iter().zip(0..) {
             match intake {
                 Intake::Delivery(delivery) => {
                     let slot = slots.of(delivery.source.as_str(), delivery.id.as_str());
                     candidates.push(Candidate { slot, index });
                     digest.delivery(slot, delivery);
+                    has_bodies |= delivery.body.is_some();
                 }
                 Intake::Refusal(refusal) => digest.refusal(refusal),
             }
         }
         candidates.sort_unstable();
-        Ok(Self { batch, candidates, request: digest.0 as i64 })
+        Ok(Self { batch, candidates, request: digest.0 as i64, has_bodies })
     }
 
     /// Whether it was made of this batch, and not of one that is like it.
@@ -108,12 +114,18 @@ impl Digest {
         if let Some(name) = event_type {
             self.bytes(name.as_bytes());
         }
+        if let Some(body) = &delivery.body {
+            self.bytes(&body.0);
+        }
     }
 
     fn refusal(&mut self, refusal: &Refusal) {
         self.bytes(refusal.code.as_str().as_bytes());
         self.word(refusal.origin.line as i64);
         self.word(refusal.count as i64);
+        if let Some(source) = &refusal.source {
+            self.bytes(source.as_str().as_bytes());
+        }
     }
 }
 
@@ -147,7 +159,7 @@ fn repeated(
         })
         .collect();
     let mut others = connection.prepare_cached(
-        "SELECT seq, verdict, event, conflict, decided FROM deliveries WHERE seq >= ?1 AND seq < ?2 ORDER BY seq",
+        "SELECT seq, verdict, event, conflict, decided, replayed FROM deliveries WHERE seq >= ?1 AND seq < ?2 ORDER BY seq",
     )?;
     let mut rows = others.query([first, first + len as i64])?;
     let mut found = 0;
@@ -158,6 +170,7 @@ fn repeated(
         receipt.event = row.get::<_, Option<i64>>(2)?.map(EventNumber);
         receipt.conflict = row.get(3)?;
         receipt.decided = row.get::<_, Option<bool>>(4)?.unwrap_or_default();
+        receipt.replayed = row.get::<_, Option<bool>>(5)?.unwrap_or_default();
     }
     // Repeated deliveries are pruned one day, and then nobody can say any more what the answer was.
     let entered: i64 = connection
@@ -184,6 +197,8 @@ enum Fate {
     Known(i64, Fingerprint),
     /// The same of an event that was erased.
     Erased(i64, Fingerprint),
+    /// Its identity was not known, and the bytes that it came in brought the event with this number under another id.
+    Replayed(i64),
 }
 
 /// A member of the batch on its way to a slot.
@@ -199,9 +214,10 @@ const COMPARED_AT_ONCE: usize = 16 * Rows::MANY;
 
 struct Gate<'a> {
     connection: &'a Connection,
+    slots: Slots,
     packing: Packing,
     batch: &'a [Intake],
-    /// The row of each member's source, 0 for refusals.
+    /// The row of each member's source, 0 for refusals without one.
     sources: Vec<i64>,
     now: Timestamp,
     fold_after: u32,
@@ -222,6 +238,7 @@ impl<'a> Gate<'a> {
             .query_row([], |row| row.get(0))?;
         Ok(Self {
             connection,
+            slots: scope.slots,
             packing: scope.packing,
             batch,
             sources: sources(connection, batch)?,
@@ -244,8 +261,18 @@ impl<'a> Gate<'a> {
     }
 
     fn judge(&mut self, prepared: &Prepared) -> rusqlite::Result<Vec<Receipt>> {
-        let fates = self.decide(&prepared.candidates)?;
+        if !prepared.has_bodies {
+            let fates = self.decide(&prepared.candidates)?;
+            self.insert_events(&fates)?;
+            return self.record(&fates);
+        }
+        let bodies = Bodies::read(self.connection, self.batch, &self.sources)?;
+        // What came in bytes that are known enters under no identity of its own, so it takes no slot.
+        let others = prepared.candidates.iter().filter(|candidate| !bodies.are_known(candidate.index)).copied();
+        let mut fates = self.decide(&others.collect::<Vec<_>>())?;
         self.insert_events(&fates)?;
+        self.decide_known_bodies(&bodies, &mut fates)?;
+        self.keep_bodies(&bodies, &fates)?;
         self.record(&fates)
     }
 
@@ -421,6 +448,51 @@ impl<'a> Gate<'a> {
         Ok(())
     }
 
+    /// Members in bytes that are known: where their identity is known before them, that decides; else they are replays.
+    fn decide_known_bodies(&self, bodies: &Bodies, fates: &mut [Fate]) -> rusqlite::Result<()> {
+        let sight = Sight { connection: self.connection, slots: self.slots };
+        for (index, first) in &bodies.known {
+            let Some(mine) = delivery_at(self.batch, *index as i64) else { continue };
+            // A member behind this one may have made the event meanwhile: here it is not known yet.
+            let known = preview::find(&sight, mine.source.as_str(), mine.id.as_str())?
+                .filter(|event| *event < self.first + *index as i64);
+            fates[*index] = if let Some(event) = known {
+                let (entered, erased) = self
+                    .connection
+                    .prepare_cached("SELECT fingerprint, erased_at IS NOT NULL FROM events WHERE seq = ?1")?
+                    .query_row([event], |row| Ok((Fingerprint(row.get(0)?), row.get(1)?)))?;
+                if erased { Fate::Erased(event, entered) } else { Fate::Known(event, entered) }
+            } else {
+                Fate::Replayed(match *first {
+                    First::Stored(event) => event,
+                    First::Member(first) => self.event_of(first, fates[first]),
+                })
+            };
+        }
+        Ok(())
+    }
+
+    /// The event that a member of the batch is a delivery of.
+    fn event_of(&self, index: usize, fate: Fate) -> i64 {
+        match fate {
+            Fate::Known(event, _) | Fate::Erased(event, _) | Fate::Replayed(event) => event,
+            Fate::Enters | Fate::Refused => self.first + index as i64,
+        }
+    }
+
+    /// Bytes that are new belong to the event that they brought, whatever was said of its content.
+    fn keep_bodies(&self, bodies: &Bodies, fates: &[Fate]) -> rusqlite::Result<()> {
+        let mut insert =
+            self.connection.prepare_cached("INSERT INTO signed_bodies (source, body, event) VALUES (?1, ?2, ?3)")?;
+        for index in &bodies.new {
+            let Some(body) = delivery_at(self.batch, *index as i64).and_then(|delivery| delivery.body) else {
+                continue;
+            };
+            insert.execute(params![self.sources[*index], body.0, self.event_of(*index, fates[*index])])?;
+        }
+        Ok(())
+    }
+
     /// Records what did not enter, and says of each member what became of it.
     fn record(&self, fates: &[Fate]) -> rusqlite::Result<Vec<Receipt>> {
         let mut tally = Tally::default();
@@ -438,8 +510,8 @@ impl<'a> Gate<'a> {
             };
             let delivery = match (intake, *fate) {
                 (Intake::Refusal(refusal), _) => {
-                    deliveries.refusal(number, refusal)?;
-                    tally.delivery(0, Verdict::Invalid, refusal.count as i64, number);
+                    deliveries.refusal(number, *source, refusal)?;
+                    tally.delivery(*source, Verdict::Invalid, refusal.count as i64, number);
                     (receipt.verdict, receipt.event) = (Verdict::Invalid, None);
                     receipts.push(receipt);
                     continue;
@@ -456,6 +528,12 @@ impl<'a> Gate<'a> {
                         let (conflict, decided) = deliveries.conflict(&member, *source)?;
                         (receipt.conflict, receipt.decided) = (Some(conflict), decided);
                     }
+                    delivery
+                }
+                (Intake::Delivery(delivery), Fate::Replayed(event)) => {
+                    (receipt.verdict, receipt.event) = (Verdict::Duplicate, Some(EventNumber(event)));
+                    receipt.replayed = true;
+                    deliveries.replay(number, event, *source, delivery)?;
                     delivery
                 }
                 (Intake::Delivery(delivery), Fate::Enters | Fate::Refused) => delivery,
@@ -493,6 +571,54 @@ impl<'a> Gate<'a> {
             })?;
         }
         Ok(())
+    }
+}
+
+/// The signed bytes that members of a batch came in.
+#[derive(Default)]
+struct Bodies {
+    /// Members whose bytes are new, in the order of the batch.
+    new: Vec<usize>,
+    /// Members whose bytes came before, in the order of the batch, and with which event.
+    known: Vec<(usize, First)>,
+}
+
+/// Who came first in the same bytes.
+#[derive(Clone, Copy)]
+enum First {
+    /// A delivery of this event.
+    Stored(i64),
+    /// A member of the same batch, at this place.
+    Member(usize),
+}
+
+impl Bodies {
+    fn read(connection: &Connection, batch: &[Intake], sources: &[i64]) -> rusqlite::Result<Self> {
+        let mut find = connection.prepare_cached("SELECT event FROM signed_bodies WHERE source = ?1 AND body = ?2")?;
+        let mut firsts: HashMap<(i64, Fingerprint), First> = HashMap::new();
+        let mut bodies = Self::default();
+        for (index, intake) in batch.iter().enumerate() {
+            let Intake::Delivery(Delivery { body: Some(body), .. }) = intake else { continue };
+            let source = sources[index];
+            let first = match firsts.entry((source, *body)) {
+                Entry::Occupied(first) => Some(*first.get()),
+                Entry::Vacant(place) => {
+                    let stored =
+                        find.query_row(params![source, body.0], |row| row.get(0)).optional()?.map(First::Stored);
+                    place.insert(stored.unwrap_or(First::Member(index)));
+                    stored
+                }
+            };
+            match first {
+                Some(first) => bodies.known.push((index, first)),
+                None => bodies.new.push(index),
+            }
+        }
+        Ok(bodies)
+    }
+
+    fn are_known(&self, index: u32) -> bool {
+        self.known.binary_search_by_key(&(index as usize), |(index, _)| *index).is_ok()
     }
 }
 
@@ -552,15 +678,19 @@ impl<'a> Events<'a> {
     }
 }
 
-/// The row of each member's source, 0 for refusals; new sources are made.
+/// The row of each member's source, 0 for refusals without one; new sources are made.
 fn sources(connection: &Connection, batch: &[Intake]) -> rusqlite::Result<Vec<i64>> {
     let mut known: HashMap<&Source, i64> = HashMap::new();
     let mut last: Option<(&Source, i64)> = None;
     let mut rows = Vec::with_capacity(batch.len());
     for intake in batch {
-        let Intake::Delivery(Delivery { source, .. }) = intake else {
-            rows.push(0);
-            continue;
+        let source = match intake {
+            Intake::Delivery(delivery) => &delivery.source,
+            Intake::Refusal(Refusal { source: Some(source), .. }) => source,
+            Intake::Refusal(_) => {
+                rows.push(0);
+                continue;
+            }
         };
         // Neighbours nearly always have the same source.
         let row = match last {
@@ -596,6 +726,7 @@ struct Deliveries<'a> {
     in_conflict: CachedStatement<'a>,
     revision: CachedStatement<'a>,
     refusal: CachedStatement<'a>,
+    replay: CachedStatement<'a>,
 }
 
 impl<'a> Deliveries<'a> {
@@ -614,10 +745,22 @@ impl<'a> Deliveries<'a> {
             )?,
             revision: connection.prepare_cached("SELECT 1 FROM revisions WHERE event = ?1 AND fingerprint = ?2")?,
             refusal: connection.prepare_cached(
-                "INSERT INTO deliveries (seq, verdict, received_at, code, detail, origin, count)
-                 VALUES (?1, 'invalid', ?2, ?3, ?4, ?5, ?6)",
+                "INSERT INTO deliveries (seq, verdict, received_at, code, detail, origin, count, source)
+                 VALUES (?1, 'invalid', ?2, ?3, ?4, ?5, ?6, ?7)",
+            )?,
+            replay: connection.prepare_cached(
+                "INSERT INTO deliveries (seq, event, source, verdict, received_at, time, type, replayed)
+                 VALUES (?1, ?2, ?3, 'duplicate', ?4, ?5,
+                         CASE WHEN (SELECT erased_at IS NULL FROM events WHERE seq = ?2) THEN ?6 END, 1)",
             )?,
         })
+    }
+
+    /// The same bytes under another id. Of one that was erased, nothing is kept but its time.
+    fn replay(&mut self, number: i64, event: i64, source: i64, delivery: &Delivery) -> rusqlite::Result<()> {
+        let (time, event_type) = said(delivery);
+        self.replay.execute(params![number, event, source, self.now.as_micros(), time, event_type])?;
+        Ok(())
     }
 
     /// Whether this content was accepted for the event, besides the one that entered.
@@ -643,7 +786,7 @@ impl<'a> Deliveries<'a> {
         Ok((conflict, decided))
     }
 
-    fn refusal(&mut self, number: i64, refusal: &Refusal) -> rusqlite::Result<()> {
+    fn refusal(&mut self, number: i64, source: i64, refusal: &Refusal) -> rusqlite::Result<()> {
         self.refusal.execute(params![
             number,
             self.now.as_micros(),
@@ -651,6 +794,7 @@ impl<'a> Deliveries<'a> {
             refusal.detail,
             refusal.origin.to_string(),
             refusal.count as i64,
+            (source != 0).then_some(source),
         ])?;
         Ok(())
     }

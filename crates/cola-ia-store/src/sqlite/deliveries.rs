@@ -14,10 +14,11 @@ use super::reader::Sight;
 use super::stretch::{self, Question, Range, Stretch};
 use super::{accept, cursor, row};
 
-const NEW_COLUMNS: &str = "e.seq, 'new', e.received_at, e.seq, s.name, e.id, e.type, e.time, NULL, NULL, NULL, NULL, 1";
+const NEW_COLUMNS: &str =
+    "e.seq, 'new', e.received_at, e.seq, s.name, e.id, e.type, e.time, NULL, NULL, NULL, NULL, 1, NULL";
 const NEW_JOINS: &str = "LEFT JOIN sources s ON s.source = e.source";
 const OTHER_COLUMNS: &str = "d.seq, d.verdict, d.received_at, d.event, s.name, e.id, d.type, d.time, \
-     d.conflict, d.code, d.detail, d.origin, d.count";
+     d.conflict, d.code, d.detail, d.origin, d.count, d.replayed";
 const OTHER_JOINS: &str = "LEFT JOIN sources s ON s.source = d.source LEFT JOIN events e ON e.seq = d.event";
 
 /// A delivery from the columns above.
@@ -44,6 +45,7 @@ fn delivery(row: &Row<'_>) -> rusqlite::Result<DeliverySummary> {
         detail: row.get(10)?,
         origin: row.get(11)?,
         count: row.get::<_, i64>(12)? as u64,
+        replayed: row.get::<_, Option<bool>>(13)?.unwrap_or_default(),
     })
 }
 

@@ -20,7 +20,7 @@ const LOOK_MAX: usize = 20_000;
 
 /// What belongs to an event, in the order of the export. The first ones are always in the page of their event: people and
 /// workers bound them.
-const OF_AN_EVENT: [Kind; 10] = [
+const OF_AN_EVENT: [Kind; 11] = [
     Kind::Job,
     Kind::Revision,
     Kind::Attempt,
@@ -29,10 +29,11 @@ const OF_AN_EVENT: [Kind; 10] = [
     Kind::EffectRecord,
     Kind::Decision,
     Kind::Pruned,
+    Kind::SignedBody,
     Kind::Conflict,
     Kind::Delivery,
 ];
-const WITH_EVENT: usize = 8;
+const WITH_EVENT: usize = 9;
 
 /// See [`Store::export`](cola_ia_core::store::Store::export).
 pub(super) fn export(sight: &Sight<'_>, cursor: Option<ExportCursor>, limit: u32) -> rusqlite::Result<ExportPage> {
@@ -104,6 +105,7 @@ fn of_events(kind: Kind) -> String {
         }
         Kind::Delivery => (format!("{table} t"), "t.event", ", t.seq"),
         Kind::Decision => (format!("{table} t"), "t.event", ", t.conflict, t.number"),
+        Kind::SignedBody => (format!("{table} t"), "t.event", ", t.body"),
         Kind::Job | Kind::Pruned | Kind::Source | Kind::Budget | Kind::Counter | Kind::Money => {
             (format!("{table} t"), "t.event", "")
         }

@@ -168,7 +168,7 @@ fn decisions(connection: &Connection, event: i64, conflict: u32) -> rusqlite::Re
 fn deliveries(connection: &Connection, event: i64) -> rusqlite::Result<Vec<DeliveryView>> {
     connection
         .prepare_cached(
-            "SELECT seq, verdict, received_at, time, conflict, origin FROM deliveries
+            "SELECT seq, verdict, received_at, time, conflict, origin, replayed FROM deliveries
              WHERE event = ?1 ORDER BY seq DESC LIMIT ?2",
         )?
         .query_map((event, HISTORY_MAX as i64), |row| {
@@ -179,6 +179,7 @@ fn deliveries(connection: &Connection, event: i64) -> rusqlite::Result<Vec<Deliv
                 time: row::maybe_time(row, 3)?,
                 conflict: row.get(4)?,
                 origin: row.get(5)?,
+                replayed: row.get::<_, Option<bool>>(6)?.unwrap_or_default(),
             })
         })?
         .collect()

@@ -232,6 +232,11 @@ struct Entering<'c> {
     an_event_entered: bool,
 }
 
+/// Whether its table has the source's row too, which its record does not tell: it follows from the event.
+fn has_row_of_source(kind: Kind) -> bool {
+    matches!(kind, Kind::Job | Kind::SignedBody)
+}
+
 struct Statements {
     insert: String,
     by_key: String,
@@ -241,7 +246,7 @@ impl Statements {
     fn of(kind: Kind) -> Self {
         let table = table(kind).unwrap_or_default();
         let mut names: Vec<_> = kind.fields().iter().map(|field| column(kind, field)).collect();
-        if kind == Kind::Job {
+        if has_row_of_source(kind) {
             names.push("source");
         }
         let places: Vec<_> = (1..=names.len()).map(|place| format!("?{place}")).collect();
@@ -538,12 +543,16 @@ impl<'c> Entering<'c> {
                 let is_row = field.shape == Shape::Source && *column.0 != Value::Null;
                 values.push(if is_row { &row } else { column });
             }
-            if kind == Kind::Job {
+            if has_row_of_source(kind) {
                 values.push(&row);
             }
             if insert.execute(values.as_slice())? == 1 {
                 return Ok(Outcome::Entered);
             }
+        }
+        // Whoever brought the same bytes here stays the first.
+        if kind == Kind::SignedBody {
+            return Ok(self.by_key(record)?.map_or(Outcome::Kept, |there| record.against(&there)));
         }
         // Another key that only one may have (a lease, a key of an effect) is taken where it is not this one.
         let taken = Outcome::Contradicts(Contradiction::NumberTaken);

@@ -63,6 +63,7 @@ mod stretch;
 mod sums;
 mod take_over;
 mod time_range;
+mod tokens;
 mod writer;
 
 use std::io;
@@ -631,19 +632,19 @@ impl Store for SqliteStore {
         self.reader.call(|sight| currency::currency(sight.connection)).await
     }
 
-    async fn token_create(&self, _op: OpId, _request: TokenRequest) -> Result<TokenView, StoreError> {
-        todo!()
+    async fn token_create(&self, op: OpId, request: TokenRequest) -> Result<TokenView, StoreError> {
+        self.writer()?.call(1, move |scope| tokens::create(scope, op, &request)).await
     }
 
-    async fn token_revoke(&self, _op: OpId, _name: String) -> Result<bool, StoreError> {
-        todo!()
+    async fn token_revoke(&self, op: OpId, name: String) -> Result<bool, StoreError> {
+        self.writer()?.call(1, move |scope| tokens::revoke(scope, op, &name)).await
     }
 
-    async fn token_find(&self, _hash: TokenHash) -> Result<Option<TokenView>, StoreError> {
-        todo!()
+    async fn token_find(&self, hash: TokenHash) -> Result<Option<TokenView>, StoreError> {
+        self.reader.call(move |sight| tokens::find(sight.connection, hash)).await
     }
 
     async fn tokens(&self) -> Result<Vec<TokenView>, StoreError> {
-        todo!()
+        self.reader.call(|sight| tokens::all(sight.connection)).await
     }
 }

@@ -24,7 +24,7 @@ pub(super) fn preview(sight: &Sight<'_>, batch: &[Intake]) -> rusqlite::Result<V
 
 fn one(sight: &Sight<'_>, delivery: &Delivery) -> rusqlite::Result<Preview> {
     let Some(event) = find(sight, delivery.source.as_str(), delivery.id.as_str())? else {
-        return Ok(Preview::Unknown);
+        return Ok(if is_replay(sight, delivery)? { Preview::Known(Verdict::Duplicate) } else { Preview::Unknown });
     };
     let entered: [u8; 32] = sight
         .connection
@@ -37,6 +37,17 @@ fn one(sight: &Sight<'_>, delivery: &Delivery) -> rusqlite::Result<Preview> {
     }
     let decided = "SELECT 1 FROM conflicts WHERE event = ?1 AND fingerprint = ?2 AND decision IS NOT NULL";
     Ok(if is(decided)? { Preview::Decided } else { Preview::Known(Verdict::Conflict) })
+}
+
+/// Whether the bytes that it came in are known.
+fn is_replay(sight: &Sight<'_>, delivery: &Delivery) -> rusqlite::Result<bool> {
+    let Some(body) = delivery.body else { return Ok(false) };
+    sight
+        .connection
+        .prepare_cached(
+            "SELECT 1 FROM signed_bodies WHERE source = (SELECT source FROM sources WHERE name = ?1) AND body = ?2",
+        )?
+        .exists((delivery.source.as_str(), body.0))
 }
 
 /// The event with this identity: along the slots until it is there or a slot is free.

@@ -659,6 +659,7 @@ fn everything(event: i64, state: &str, is_open: bool) -> Vec<Record> {
         all(Kind::Decision, &of_event(&[("conflict", n(1)), ("number", n(1)), ("decision", t("accept"))])),
         filled(Kind::Decision, true, &of_event(&[("conflict", n(1)), ("number", n(2)), ("decision", t("keep"))])),
         all(Kind::Pruned, &of_event(&[("count", n(3))])),
+        all(Kind::SignedBody, &of_event(&[("body", mark(9, 32))])),
         all(Kind::Conflict, &of_event(&[("number", n(1)), ("fingerprint", mark(1, 32))])),
         all(Kind::Delivery, &of_event(&[("number", n(400 + event)), ("verdict", t("conflict")), ("count", n(1))])),
     ]

@@ -85,13 +85,14 @@ impl Book {
         let now = at(received_at);
         match (member, receipt.event) {
             (Intake::Refusal(refusal), _) => {
-                self.count(None, Verdict::Invalid, refusal.count as i64);
+                let source = refusal.source.as_ref().map(|source| self.source(source.as_str()));
+                self.count(source, Verdict::Invalid, refusal.count as i64);
                 self.insert(record(
                     Kind::Delivery,
                     [
                         own,
                         Value::Null,
-                        Value::Null,
+                        maybe(refusal.source.as_ref().map(|source| text(source.as_str()))),
                         text("invalid"),
                         now,
                         Value::Null,
@@ -100,6 +101,7 @@ impl Book {
                         text(refusal.code.as_str()),
                         text(&refusal.detail),
                         text(&refusal.origin.to_string()),
+                        Value::Null,
                         Value::Null,
                         number(refusal.count as i64),
                     ],
@@ -112,9 +114,35 @@ impl Book {
                     Verdict::New => self.note_new(delivery, own, now),
                     _ => self.note_again(delivery, receipt, event, &now, erased),
                 }
+                // Bytes that are new belong to the event that they brought.
+                if let Some(body) = delivery.body
+                    && self.event_of_body(&delivery.source, body).is_none()
+                {
+                    self.insert(record(Kind::SignedBody, [number(event.0), bytes(body)]));
+                }
             }
             (Intake::Delivery(_), None) => {}
         }
+    }
+
+    /// The event that these bytes of the source brought.
+    pub(super) fn event_of_body(&self, source: &Source, body: Fingerprint) -> Option<EventNumber> {
+        let body = bytes(body);
+        let known = self.of_kind(Kind::SignedBody).filter(|known| *known.get("body") == body);
+        let mut of_source = known.filter(|known| {
+            let event = self.records.get(&(Kind::Event, vec![known.get("event").clone()]));
+            event.is_some_and(|event| event.text("source") == Some(source.as_str()))
+        });
+        of_source.next().and_then(Record::event)
+    }
+
+    /// Whether another event of its source has the bytes that this record names.
+    fn has_body_of(&self, record: &Record) -> bool {
+        let event = self.records.get(&(Kind::Event, vec![record.get("event").clone()]));
+        let source = event.and_then(|event| event.text("source")).map(|name| Source::new(name).expect("a source"));
+        let Value::Bytes(body) = record.get("body") else { return false };
+        let body = Fingerprint(body.as_slice().try_into().expect("32 bytes"));
+        source.is_some_and(|source| self.event_of_body(&source, body).is_some())
     }
 
     fn note_new(&mut self, delivery: &Delivery, own: Value, now: Value) {
@@ -199,6 +227,7 @@ impl Book {
                 Value::Null,
                 kept(maybe(receipt.conflict.map(|_| text(&delivery.origin.to_string())))),
                 maybe(receipt.decided.then(|| number(1))),
+                maybe(receipt.replayed.then(|| number(1))),
                 number(1),
             ],
         ));
@@ -686,6 +715,10 @@ fn one(memory: &mut Memory, record: &Record, now: Timestamp) -> Outcome {
             if let Some(there) = book.records.get(&key(record)) {
                 return record.against(there);
             }
+            // Whoever brought the same bytes here stays the first.
+            if kind == Kind::SignedBody && book.has_body_of(record) {
+                return Outcome::Kept;
+            }
             if book.is_taken(record) || twin.is_some_and(|twin| book.records.contains_key(&(twin, key(record).1))) {
                 return Outcome::Contradicts(Contradiction::NumberTaken);
             }
@@ -835,6 +868,7 @@ impl Book {
             detail: if is_event { None } else { owned("detail") },
             origin: if is_event { None } else { owned("origin") },
             count: of_delivery("count").unwrap_or(1) as u64,
+            replayed: of_delivery("replayed") == Some(1),
         }
     }
 
@@ -1258,6 +1292,7 @@ fn delivery(record: &Record) -> DeliveryView {
         time: record.number("time").map(Timestamp::from_micros),
         conflict: record.number("conflict").map(|number| number as u32),
         origin: record.text("origin").map(str::to_owned),
+        replayed: record.number("replayed") == Some(1),
     }
 }
 

@@ -29,13 +29,14 @@ pub(crate) fn summary(member: &Intake, receipt: &Receipt, received_at: Timestamp
             detail: None,
             origin: if receipt.verdict == Verdict::Conflict { told(&delivery.origin) } else { None },
             count: 1,
+            replayed: receipt.replayed,
         },
         Intake::Refusal(refusal) => DeliverySummary {
             number: receipt.number,
             verdict: Verdict::Invalid,
             received_at,
             event: None,
-            source: None,
+            source: refusal.source.clone(),
             id: None,
             event_type: None,
             time: None,
@@ -44,6 +45,7 @@ pub(crate) fn summary(member: &Intake, receipt: &Receipt, received_at: Timestamp
             detail: Some(refusal.detail.clone()),
             origin: told(&refusal.origin),
             count: refusal.count,
+            replayed: false,
         },
     }
 }

@@ -28,7 +28,9 @@ impl Received {
             Intake::Delivery(delivery) => {
                 Self { source: Some(delivery.source.clone()), time: delivery.time, n: 1, verdict, at }
             }
-            Intake::Refusal(refusal) => Self { source: None, time: None, n: refusal.count, verdict, at },
+            Intake::Refusal(refusal) => {
+                Self { source: refusal.source.clone(), time: None, n: refusal.count, verdict, at }
+            }
         }
     }
 }

@@ -9,9 +9,9 @@ use std::time::Duration;
 use async_trait::async_trait;
 use cola_ia_core::clock::{Clock as _, SystemEntropy, Timestamp};
 use cola_ia_core::effect::{Begin, Evidence, Micros, ReportAnswer, Rule, SettleAnswer};
-use cola_ia_core::event::{Content, Delivery, EventId, Source};
+use cola_ia_core::event::{Content, Delivery, EventId, Fingerprint, Source};
 use cola_ia_core::filter::Filter;
-use cola_ia_core::intake::{DeliveryNumber, EventNumber, Intake};
+use cola_ia_core::intake::{DeliveryNumber, EventNumber, Intake, Refusal};
 use cola_ia_core::job::{Ending, JobState, LeaseToken, RetryPolicy, Setback};
 use cola_ia_core::lateness::Lateness;
 use cola_ia_core::limits::{BATCH_MAX_EVENTS, TEXT_MAX_BYTES_CEILING};
@@ -267,6 +267,27 @@ mistakes! {
     ChangesCurrencies,
     ErasesWhatIsOpen,
     TakesAnyNumberOfTries,
+    // Signed bodies, and refusals of a source.
+    LetsReplaysIn,
+    ReplaysCrossSources,
+    JudgesByBodiesFirst,
+    ReplaysTakeTheirIds,
+    SaysNoReplays,
+    RepeatsWithoutReplays,
+    ListsNoReplays,
+    ForetellsNoReplays,
+    ForgetsBodiesAtReopen,
+    ForgetsBodiesWhenPruned,
+    ForgetsBodiesWhenErased,
+    ExportsNoBodies,
+    MovesBodies,
+    ForgetsSourcesOfRefusals,
+    // Tokens.
+    ForgetsSourcesOfTokens,
+    GivesTokenNamesTwice,
+    RevokedTokensStayLive,
+    TakesAnyTokenRequest,
+    TokensIgnoreOps,
     // Stores.
     ForgetsAtReopen,
     FailsToReopenEmpty,
@@ -368,6 +389,14 @@ struct Own {
     leased: Option<Leased>,
     /// Leases whose end was heard.
     said: BTreeSet<LeaseToken>,
+    /// Ops of batches.
+    heard: BTreeSet<OpId>,
+    /// Signed bodies that came, with the source that brought them.
+    bodies: BTreeMap<Fingerprint, Source>,
+    /// Identities under which known bodies came.
+    replayed: BTreeSet<(Source, EventId)>,
+    /// How often something was done that bodies must outlive.
+    forgets: u8,
 }
 
 struct Wrong {
@@ -382,6 +411,12 @@ struct Wrong {
 /// Long enough for other callers to come between.
 fn let_others_in() {
     thread::sleep(Duration::from_millis(1));
+}
+
+/// A body that nobody sent, for each mark other than 0.
+fn other_body(mut body: Fingerprint, mark: u8) -> Fingerprint {
+    body.0[31] ^= mark.wrapping_mul(16);
+    body
 }
 
 /// The place of a request, where it is one that the model takes.
@@ -452,6 +487,9 @@ impl Wrong {
         let delivery = match member {
             Intake::Delivery(delivery) => delivery,
             Intake::Refusal(_) if self.mistake == Mistake::LetsRefusalsIn => return event("refused", "x"),
+            Intake::Refusal(refusal) if self.mistake == Mistake::ForgetsSourcesOfRefusals => {
+                return Intake::Refusal(Refusal { source: None, ..refusal.clone() });
+            }
             Intake::Refusal(_) => return member.clone(),
         };
         let mut delivery = delivery.clone();
@@ -478,9 +516,25 @@ impl Wrong {
                 let number = self.own.lock().unwrap().calls;
                 delivery.id = EventId::new(format!("{} {number}", delivery.id)).unwrap_or(delivery.id);
             }
-            _ => {}
+            _ => self.spoil_body(&mut delivery),
         }
         Intake::Delivery(delivery)
+    }
+
+    fn spoil_body(&self, delivery: &mut Delivery) {
+        let Some(body) = delivery.body else { return };
+        let mut own = self.own.lock().unwrap();
+        match self.mistake {
+            Mistake::LetsReplaysIn => delivery.body = None,
+            Mistake::ReplaysCrossSources => {
+                delivery.source = own.bodies.entry(body).or_insert_with(|| delivery.source.clone()).clone();
+            }
+            Mistake::ForgetsBodiesAtReopen => delivery.body = Some(other_body(body, self.opened as u8)),
+            Mistake::ForgetsBodiesWhenPruned | Mistake::ForgetsBodiesWhenErased => {
+                delivery.body = Some(other_body(body, own.forgets));
+            }
+            _ => {}
+        }
     }
 
     fn spoil_batch(&self, batch: &[Intake]) -> Arc<Vec<Intake>> {
@@ -603,6 +657,33 @@ impl Wrong {
         }
     }
 
+    fn spoil_replays(&self, op: OpId, batch: &[Intake], answer: &mut Accepted) {
+        let mut own = self.own.lock().unwrap();
+        let is_repeated = !own.heard.insert(op);
+        for (member, receipt) in batch.iter().zip(&mut answer.receipts) {
+            let Intake::Delivery(delivery) = member else { continue };
+            let identity = (delivery.source.clone(), delivery.id.clone());
+            match self.mistake {
+                Mistake::SaysNoReplays => receipt.replayed = false,
+                Mistake::RepeatsWithoutReplays if is_repeated => receipt.replayed = false,
+                Mistake::JudgesByBodiesFirst => {
+                    let is_known = delivery.body.is_some_and(|body| own.bodies.contains_key(&body));
+                    if is_known && receipt.verdict == Verdict::Conflict {
+                        (receipt.verdict, receipt.conflict, receipt.replayed) = (Verdict::Duplicate, None, true);
+                    }
+                    own.bodies.extend(delivery.body.map(|body| (body, delivery.source.clone())));
+                }
+                Mistake::ReplaysTakeTheirIds if receipt.replayed => {
+                    own.replayed.insert(identity);
+                }
+                Mistake::ReplaysTakeTheirIds if own.replayed.contains(&identity) => {
+                    receipt.verdict = Verdict::Duplicate;
+                }
+                _ => {}
+            }
+        }
+    }
+
     fn spoil_history(&self, event: &mut EventHistory) {
         self.spoil_effects_of(event);
         match self.mistake {
@@ -622,6 +703,7 @@ impl Wrong {
                     time: event.job.time,
                     conflict: None,
                     origin: None,
+                    replayed: false,
                 };
                 event.deliveries.push(first);
             }
@@ -650,6 +732,7 @@ impl Wrong {
                 Mistake::TellsTimeOfTheEvent => delivery.time = event.job.time,
                 Mistake::TellsEveryOrigin => delivery.origin = Some(delivery.origin.take().unwrap_or_default()),
                 Mistake::TellsNoOrigin => delivery.origin = None,
+                Mistake::ListsNoReplays => delivery.replayed = false,
                 _ => {}
             }
         }
@@ -707,6 +790,7 @@ impl Wrong {
         let is_filtered = !filter.is_empty();
         let mut page = self.model.deliveries(filter, request).await?;
         match self.mistake {
+            Mistake::ListsNoReplays => page.items.iter_mut().for_each(|delivery| delivery.replayed = false),
             Mistake::ListsNoRefused => page.items.retain(|delivery| delivery.verdict != Verdict::Invalid),
             // Of the newest hundred, as if no more had been looked at.
             Mistake::EndsAtAShortPage if is_filtered => {
@@ -813,6 +897,7 @@ impl Store for Wrong {
     async fn accept(&self, op: OpId, batch: Arc<Vec<Intake>>) -> Result<Accepted, StoreError> {
         let mut answer = self.accept_spoiled(op, self.spoil_batch(&batch)).await?;
         self.spoil_accepted(&mut answer);
+        self.spoil_replays(op, &batch, &mut answer);
         if self.mistake == Mistake::SaysDecidedAsItIsNow {
             for receipt in &mut answer.receipts {
                 receipt.decided = self.is_decided(receipt.event, receipt.conflict).await?;
@@ -822,7 +907,14 @@ impl Store for Wrong {
     }
 
     async fn preview(&self, batch: Arc<Vec<Intake>>) -> Result<Vec<Preview>, StoreError> {
-        let spoiled = self.spoil_batch(&batch);
+        let mut spoiled = self.spoil_batch(&batch);
+        if self.mistake == Mistake::ForetellsNoReplays {
+            for member in Arc::make_mut(&mut spoiled) {
+                if let Intake::Delivery(delivery) = member {
+                    delivery.body = None;
+                }
+            }
+        }
         let mut previews = self.model.preview(Arc::clone(&spoiled)).await?;
         match self.mistake {
             Mistake::PreviewRecords => {
@@ -1096,16 +1188,39 @@ impl Store for Wrong {
         self.model.currency().await
     }
 
-    async fn token_create(&self, op: OpId, request: TokenRequest) -> Result<TokenView, StoreError> {
-        self.model.token_create(op, request).await
+    async fn token_create(&self, op: OpId, mut request: TokenRequest) -> Result<TokenView, StoreError> {
+        let op = if self.mistake == Mistake::TokensIgnoreOps { self.other_op() } else { op };
+        if self.mistake == Mistake::ForgetsSourcesOfTokens {
+            request.sources.clear();
+        }
+        let again = TokenRequest { name: format!("{} again", request.name), ..request.clone() };
+        match (self.mistake, self.model.token_create(op, request).await) {
+            (Mistake::GivesTokenNamesTwice, Err(error)) if error.code == "token_name_taken" => {
+                self.model.token_create(self.other_op(), again).await
+            }
+            (Mistake::TakesAnyTokenRequest, Err(error)) if error.code == "token_malformed" => Ok(TokenView {
+                name: again.name,
+                scopes: again.scopes,
+                sources: again.sources,
+                created_at: self.clock.now(),
+                expires_at: None,
+                revoked_at: None,
+            }),
+            (_, answer) => answer,
+        }
     }
 
     async fn token_revoke(&self, op: OpId, name: String) -> Result<bool, StoreError> {
+        let op = if self.mistake == Mistake::TokensIgnoreOps { self.other_op() } else { op };
         self.model.token_revoke(op, name).await
     }
 
     async fn token_find(&self, hash: TokenHash) -> Result<Option<TokenView>, StoreError> {
-        self.model.token_find(hash).await
+        let mut found = self.model.token_find(hash).await?;
+        if let (Mistake::RevokedTokensStayLive, Some(view)) = (self.mistake, &mut found) {
+            view.revoked_at = None;
+        }
+        Ok(found)
     }
 
     async fn tokens(&self) -> Result<Vec<TokenView>, StoreError> {
@@ -1154,6 +1269,7 @@ impl Store for Wrong {
         let mut page = self.model.export(cursor, limit).await?;
         page.records.retain(|record| match self.mistake {
             Mistake::ExportsNoRefusals => record.kind() != Kind::Delivery || record.event().is_some(),
+            Mistake::ExportsNoBodies => record.kind() != Kind::SignedBody,
             Mistake::ExportsNoEffects => !matches!(record.kind(), Kind::Effect | Kind::EffectTry | Kind::EffectRecord),
             _ => true,
         });
@@ -1213,6 +1329,13 @@ impl Store for Wrong {
         }
         if matches!(self.mistake, Mistake::ImportsNoDecisions | Mistake::ImportsNoDeliveries) {
             imported.outcomes.resize(batch.records.len(), Outcome::Entered);
+        }
+        if self.mistake == Mistake::MovesBodies {
+            for (record, outcome) in batch.records.iter().zip(&mut imported.outcomes) {
+                if record.kind() == Kind::SignedBody {
+                    *outcome = Outcome::Entered;
+                }
+            }
         }
         if self.mistake == Mistake::ImportsEverythingAsNew {
             imported.outcomes.fill(Outcome::Entered);
@@ -1344,7 +1467,10 @@ impl Store for Wrong {
     async fn prune(&self, op: OpId, request: PruneRequest) -> Result<Pruned, StoreError> {
         let op = if self.mistake == Mistake::IgnoresOps { self.other_op() } else { op };
         let pruned = self.early(async || self.model.prune(op, request).await).await?;
-        self.own.lock().unwrap().pruned += pruned.deliveries as i64;
+        let mut own = self.own.lock().unwrap();
+        own.pruned += pruned.deliveries as i64;
+        own.forgets += u8::from(self.mistake == Mistake::ForgetsBodiesWhenPruned);
+        drop(own);
         Ok(pruned)
     }
 
@@ -1390,6 +1516,9 @@ impl Store for Wrong {
             _ => {}
         }
         let mut erased = self.model.erase(op, request).await?;
+        if self.mistake == Mistake::ForgetsBodiesWhenErased && erased.is_some() {
+            self.own.lock().unwrap().forgets += 1;
+        }
         if let (Mistake::ErasesWhatIsOpen, Some(erased)) = (self.mistake, &erased) {
             let _ = self.memory.set_job(erased.event, JobState::Cancelled, self.clock.now());
         }

@@ -69,11 +69,12 @@ fn as_table(lang: &Lang, deliveries: &[DeliverySummary], colour: bool) -> String
     table.render(colour)
 }
 
-/// The id, with the number of the conflict; of a refused one, where it was read and why it was refused.
+/// The id, with the number of the conflict, or why it is a duplicate where its id does not tell; of a refused one, where it was read and why it was refused.
 pub(super) fn what(delivery: &DeliverySummary) -> String {
     if let Some(id) = &delivery.id {
         let conflict = delivery.conflict.map(|number| format!("  #{number}")).unwrap_or_default();
-        return format!("{}{conflict}", id_on_a_line(id));
+        let replayed = if delivery.replayed { "  replayed_body" } else { "" };
+        return format!("{}{conflict}{replayed}", id_on_a_line(id));
     }
     let origin = short_line(delivery.origin.as_deref().unwrap_or("-"), DETAIL_MAX);
     let code = delivery.code.map_or("-", cola_ia_core::intake::RefusalCode::as_str);

@@ -27,8 +27,9 @@ pub struct DoctorOptions {
 
 /// Every code of a finding that is not a store's error. Each has a sentence `doctor-CODE` in the catalogues and, where there
 /// is something to do, `doctor-CODE-hint`.
-pub const DOCTOR_CODES: [&str; 61] = [
+pub const DOCTOR_CODES: [&str; 62] = [
     "attempt_of_nothing",
+    "body_of_nothing",
     "backup",
     "conflict_of_nothing",
     "conflicts_undecided",

@@ -37,7 +37,7 @@ const fn code(code: &'static str, facts: &'static [&'static str]) -> StoreCode {
 
 /// Every code that a store may answer with. Each has a sentence `store-CODE` in the catalogues and, where there is something
 /// to do, `store-CODE-hint`.
-pub const STORE_CODES: [StoreCode; 53] = [
+pub const STORE_CODES: [StoreCode; 55] = [
     code("store_missing", &["path"]),
     code("store_parent_missing", &["path"]),
     code("store_not_writable", &["path", "cause"]),
@@ -71,6 +71,8 @@ pub const STORE_CODES: [StoreCode; 53] = [
     code("op_reused", &[]),
     code("op_expired", &[]),
     code("event_unknown", &["event"]),
+    code("token_malformed", &["reason"]),
+    code("token_name_taken", &["name"]),
     code("source_unknown", &["source"]),
     code("conflict_unknown", &["conflict"]),
     code("conflict_not_named", &[]),

@@ -233,7 +233,8 @@ impl Story<'_> {
             let gap = before.map(|before| delivery.received_at.as_micros().saturating_sub(before.as_micros()));
             let conflict = delivery.conflict.map(|number| format!("#{number}"));
             let origin = delivery.origin.as_deref().map(|origin| short_line(origin, DETAIL_MAX).into_owned());
-            let detail = conflict.into_iter().chain(origin).collect::<Vec<_>>().join("  ");
+            let replayed = delivery.replayed.then(|| "replayed_body".to_owned());
+            let detail = conflict.into_iter().chain(replayed).chain(origin).collect::<Vec<_>>().join("  ");
             receive(delivery.verdict, delivery.received_at, delivery.time, gap, detail);
             before = Some(delivery.received_at);
         }

@@ -2119,6 +2119,8 @@ doctor-try_of_nothing = tries of an effect that is not there (table { $table }):
 doctor-try_of_nothing-hint = the store was changed by another program or is damaged: keep a copy of it and bring back a backup with: cola-ia restore FILE
 doctor-record_of_nothing = records of an effect that is not there (table { $table }): { $count }; the first is in row { $row }
 doctor-record_of_nothing-hint = the store was changed by another program or is damaged: keep a copy of it and bring back a backup with: cola-ia restore FILE
+doctor-body_of_nothing = hashes of signed bytes of an event that is not there, or of another source (table { $table }): { $count }; the first is of the number { $row }
+doctor-body_of_nothing-hint = the store was changed by another program or is damaged: keep a copy of it and bring back a backup with: cola-ia restore FILE
 doctor-money_miscounted =
     { $count ->
         [one] the sums say another amount to be at risk than the open tries hold, on one day of a source
@@ -2283,6 +2285,18 @@ refusal-source_mismatch = the “origen” is not the source that --source names
 refusal-source_mismatch-hint = leave --source out, and each event has the source that it names
 refusal-field_twice = the field stands in both its spellings
 refusal-field_twice-hint = keep the Spanish spelling or the English one
+refusal-signature_missing = the request bears no signature or token that can be read
+refusal-signature_invalid = the signature or token is not one that the source’s secrets make
+refusal-timestamp_invalid = the signed time is missing or is none
+refusal-timestamp_outside = the signed time is too far from the server’s clock
+refusal-body_too_large = the body is larger than the source takes
+refusal-body_too_slow = the body came too slowly
+refusal-media_type_unsupported = the body is of a type or an encoding that the source does not take
+refusal-body_malformed = the body is not what its type says
+refusal-too_many_events = one body has more events than the source takes at once
+refusal-origin_not_allowed = the form was sent from a page that is not one of the source’s
+refusal-honeypot = the field that people do not see is filled in
+refusal-rate_limited = more came than may come
 
 ## What the store cannot do
 
@@ -2352,6 +2366,13 @@ store-op_reused = a call was repeated with other contents under the same name; t
 store-op_reused-hint = please report it; nothing was changed
 store-op_expired = a call was repeated after more than 7 days, and its first answer is gone
 store-op_expired-hint = run the same anew: nothing enters twice
+store-token_malformed = { $reason ->
+    [name] a token’s name is 1 to 128 bytes, not blank, without control characters
+    [scopes] a token needs at least one scope
+    [hash] another token has the same hash: make a new one
+   *[sources] only a token with the scope “ingest” is bound to sources
+ }
+store-token_name_taken = there is a token with the name { $name }, or was one
 store-event_unknown = there is no event number { $event }
 store-source_unknown = no event of the source { $source } has come
 store-source_unknown-hint = “cola-ia stats” tells the sources

@@ -2149,6 +2149,8 @@ doctor-try_of_nothing = intentos de un efecto que no está (tabla { $table }): {
 doctor-try_of_nothing-hint = otro programa cambió el almacén, o está dañado: guarda una copia y recupera una copia de seguridad con: cola-ia restore ARCHIVO
 doctor-record_of_nothing = registros de un efecto que no está (tabla { $table }): { $count }; el primero, en la fila { $row }
 doctor-record_of_nothing-hint = otro programa cambió el almacén, o está dañado: guarda una copia y recupera una copia de seguridad con: cola-ia restore ARCHIVO
+doctor-body_of_nothing = resúmenes de bytes firmados de un evento que no está, o de otro origen (tabla { $table }): { $count }; el primero es del número { $row }
+doctor-body_of_nothing-hint = otro programa cambió el almacén, o está dañado: guarda una copia y recupera una copia de seguridad con: cola-ia restore ARCHIVO
 doctor-money_miscounted =
     { $count ->
         [one] las sumas dan en riesgo otra cantidad que la que retienen los envíos abiertos, en un día de un origen
@@ -2313,6 +2315,18 @@ refusal-source_mismatch = el «origen» no es el que nombra --source
 refusal-source_mismatch-hint = quita --source, y cada evento tendrá el origen que nombra
 refusal-field_twice = el campo está escrito de las dos formas
 refusal-field_twice-hint = deja la forma española o la inglesa
+refusal-signature_missing = la petición no lleva una firma o un token que se pueda leer
+refusal-signature_invalid = la firma o el token no es de los secretos del origen
+refusal-timestamp_invalid = falta la hora firmada, o no es una hora
+refusal-timestamp_outside = la hora firmada está demasiado lejos del reloj del servidor
+refusal-body_too_large = el cuerpo es mayor de lo que el origen admite
+refusal-body_too_slow = el cuerpo llegó demasiado despacio
+refusal-media_type_unsupported = el cuerpo es de un tipo o una codificación que el origen no admite
+refusal-body_malformed = el cuerpo no es lo que dice su tipo
+refusal-too_many_events = un cuerpo trae más eventos de los que el origen admite de una vez
+refusal-origin_not_allowed = el formulario se envió desde una página que no es del origen
+refusal-honeypot = está relleno el campo que las personas no ven
+refusal-rate_limited = llegó más de lo que puede llegar
 
 ## Lo que el almacén no puede hacer
 
@@ -2382,6 +2396,13 @@ store-op_reused = se repitió una llamada con otro contenido y el mismo nombre; 
 store-op_reused-hint = avísanos de este fallo, por favor; no se cambió nada
 store-op_expired = se repitió una llamada después de más de 7 días, y su primera respuesta ya no está
 store-op_expired-hint = haz lo mismo de nuevo: nada entra dos veces
+store-token_malformed = { $reason ->
+    [name] el nombre de un token tiene de 1 a 128 bytes, no está en blanco y no lleva caracteres de control
+    [scopes] un token necesita al menos un permiso
+    [hash] otro token tiene el mismo resumen: hay que hacer uno nuevo
+   *[sources] solo un token con el permiso “ingest” se limita a orígenes
+ }
+store-token_name_taken = hay, o hubo, un token con el nombre { $name }
 store-event_unknown = no hay ningún evento número { $event }
 store-source_unknown = no llegó ningún evento del origen { $source }
 store-source_unknown-hint = «cola-ia stats» dice qué orígenes hay

@@ -68,6 +68,11 @@ const RULES: &[Rule] = &[
     rule("effect_of_nothing", "effects", "NOT EXISTS (SELECT 1 FROM jobs j WHERE j.event = t.event)"),
     rule("try_of_nothing", "effect_tries", "NOT EXISTS (SELECT 1 FROM effects e WHERE e.effect = t.effect)"),
     rule("record_of_nothing", "effect_records", "NOT EXISTS (SELECT 1 FROM effects e WHERE e.effect = t.effect)"),
+    rule(
+        "body_of_nothing",
+        "signed_bodies",
+        "NOT EXISTS (SELECT 1 FROM events e WHERE e.seq = t.event AND e.source = t.source)",
+    ),
 ];
 
 const TABLES: [&str; 8] =
@@ -76,6 +81,13 @@ const TABLES: [&str; 8] =
 const LATER_TABLES: [&str; 2] = ["decisions", "pruned_deliveries"];
 /// Those that schema 3 has not.
 const LATEST_TABLES: [&str; 1] = ["effect_records"];
+/// Those that schema 4 has not.
+const TABLES_OF_THE_SERVER: [&str; 1] = ["signed_bodies"];
+
+/// By what a table is gone through: one without rows of its own numbers by the event, of which it may have several.
+fn number(table: &str) -> &'static str {
+    if table == "signed_bodies" { "event" } else { "rowid" }
+}
 
 /// What was found. `None`: nobody wants to know any more.
 pub(super) fn examine(
@@ -89,7 +101,8 @@ pub(super) fn examine(
     let mut identities = Identities::new(examination)?;
     let later = if examination.version >= 2 { &LATER_TABLES[..] } else { &[] };
     let latest_tables = if examination.version >= 4 { &LATEST_TABLES[..] } else { &[] };
-    for table in TABLES.iter().chain(later).chain(latest_tables).copied() {
+    let of_the_server = if examination.version >= 5 { &TABLES_OF_THE_SERVER[..] } else { &[] };
+    for table in TABLES.iter().chain(later).chain(latest_tables).chain(of_the_server).copied() {
         let rules: Vec<&Rule> = RULES.iter().filter(|rule| rule.table == table).collect();
         let mut wrong = vec![Count::default(); rules.len()];
         let mut after = if quick { newest_but(connection, table, QUICK)? } else { i64::MIN };
@@ -98,9 +111,10 @@ pub(super) fn examine(
                 return Ok(None);
             }
             for (rule, wrong) in rules.iter().zip(&mut wrong) {
+                let (number, wrong_if) = (number(table), rule.wrong);
                 let sql = format!(
-                    "SELECT count(*), min(t.rowid) FROM {table} t WHERE t.rowid > ?1 AND t.rowid <= ?2 AND ({})",
-                    rule.wrong
+                    "SELECT count(*), min(t.{number}) FROM {table} t
+                     WHERE t.{number} > ?1 AND t.{number} <= ?2 AND ({wrong_if})"
                 );
                 let (found, at): (i64, Option<i64>) =
                     connection.prepare_cached(&sql)?.query_row((after, last), |row| Ok((row.get(0)?, row.get(1)?)))?;
@@ -232,8 +246,10 @@ fn broken(code: &'static str, table: &str, count: Count) -> Option<Finding> {
 
 /// The last row of the piece after a row, and how many it has.
 fn piece(connection: &Connection, table: &str, after: i64) -> rusqlite::Result<Option<(i64, i64)>> {
+    let number = number(table);
     let sql = format!(
-        "SELECT max(rowid), count(*) FROM (SELECT rowid FROM {table} WHERE rowid > ?1 ORDER BY rowid LIMIT {PIECE})"
+        "SELECT max(n), count(*) FROM
+             (SELECT {number} AS n FROM {table} WHERE {number} > ?1 ORDER BY {number} LIMIT {PIECE})"
     );
     connection.prepare_cached(&sql)?.query_row([after], |row| {
         let last: Option<i64> = row.get(0)?;
@@ -243,7 +259,7 @@ fn piece(connection: &Connection, table: &str, after: i64) -> rusqlite::Result<O
 
 /// The number before the newest ones.
 fn newest_but(connection: &Connection, table: &str, count: i64) -> rusqlite::Result<i64> {
-    let newest: Option<i64> =
-        connection.query_row(&format!("SELECT max(rowid) FROM {table}"), [], |row| row.get(0)).optional()?.flatten();
+    let sql = format!("SELECT max({}) FROM {table}", number(table));
+    let newest: Option<i64> = connection.query_row(&sql, [], |row| row.get(0)).optional()?.flatten();
     Ok(newest.map_or(i64::MIN, |newest| newest.saturating_sub(count)))
 }

@@ -137,7 +137,9 @@ fn every_error_of_a_store_has_a_sentence() {
                 .with("seconds", 60)
                 .with("who", "4711 (cola-ia)")
                 .with("at", "2027-01-01T00:00:00Z")
-                .with("now", "2026-01-31T21:00:00Z");
+                .with("now", "2026-01-31T21:00:00Z")
+                .with("name", "form")
+                .with("reason", "hash");
             let problem = super::super::Problem::from_store(&error);
             let exit = match known.code {
                 "interrupted" => Exit::Interrupted,

@@ -103,6 +103,7 @@ fn full() -> EventHistory {
                 time: None,
                 conflict: Some(1),
                 origin: Some("eventos.jsonl:3".to_owned()),
+                replayed: false,
             },
             DeliveryView {
                 number: DeliveryNumber(8),
@@ -111,6 +112,7 @@ fn full() -> EventHistory {
                 time: None,
                 conflict: None,
                 origin: None,
+                replayed: false,
             },
         ],
         attempts: vec![attempt(3, "crashed"), attempt(2, "error"), attempt(1, "released")],

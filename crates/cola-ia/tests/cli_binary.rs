@@ -131,7 +131,7 @@ const MISTAKES: &[&[&str]] = &[
     &["--source", "form", "jobs"],
     &["--orign", "config", "show"],
     &["work"],
-    &["source", "add", "github"],
+    &["move", "there"],
     &["help", "source"],
     &["man", "token", "create"],
     &["effect", "run", "publish"],

@@ -428,3 +428,36 @@ fn backups_are_made_and_old_ones_go() {
     let output = place.run(&["jobs", "--json", "--db", newest.to_str().unwrap()]);
     assert!(out(&output).contains("\"id\":\"e\""), "{}{}", out(&output), err(&output));
 }
+
+#[test]
+fn a_sample_of_the_command_enters_once_and_a_schedule_makes_up_for_its_last_firing() {
+    let schedule = "[schedule.tick]\ncron = \"* * * * *\"\ntext = \"tick\"\ntype = \"tick\"\n\
+                    [source.contact]\nunsigned = true\n[source.contact.form]\nallowed_origins = \"https://www.example.org\"\n";
+    let place = Place::new().file("cola-ia.toml", format!("{CONFIG}{schedule}")).file("s", format!("{SECRET}\n"));
+    // A firing of some minutes ago is known; the newest one since then is made up for, at once.
+    let known = jiff::Timestamp::now().as_second().div_euclid(60) * 60 - 300;
+    let known = jiff::Timestamp::from_second(known).unwrap();
+    place.write("known.jsonl", format!("{{\"id\":\"tick@{known}\",\"text\":\"tick\",\"source\":\"schedule\"}}\n"));
+    assert_eq!(code(&place.run(&["add", "known.jsonl"])), 0);
+    let server = Server::start(&place);
+    let url = format!("http://{}", server.address);
+    let test = |name: &str, text: &str| {
+        place.run(&["source", "test", name, "--url", &url, "--id", "sample-1", "--text", text, "--lang", "en"])
+    };
+    // The server knows its own address; the schemes here do not sign it.
+    for (text, said) in [("one", "sample-1 new\n"), ("one", "sample-1 duplicate\n"), ("two", "sample-1 conflict\n")] {
+        let sent = test("web", text);
+        assert_eq!(out(&sent), said, "{}{}", err(&sent), server.log());
+    }
+    let sent = test("contact", "hello");
+    assert_eq!(code(&sent), 0, "{}{}", err(&sent), server.log());
+    let jobs = until("the schedule", || {
+        let jobs = out(&place.run(&["jobs", "--json", "--source", "schedule"]));
+        (jobs.lines().count() >= 2).then_some(jobs)
+    });
+    // Another firing may have come meanwhile; none of the three between them was made up for.
+    let newest = jobs.lines().next().unwrap();
+    assert!(newest.contains("\"id\":\"tick@") && newest.contains("\"type\":\"tick\""), "{jobs}");
+    assert!(jobs.lines().count() <= 3, "{jobs}");
+    server.kill();
+}

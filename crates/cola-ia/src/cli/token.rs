@@ -1,23 +1,18 @@
 //! `token`: who may do what over the network.
 
-use base64::Engine as _;
-use base64::engine::general_purpose::URL_SAFE_NO_PAD;
-use cola_ia_core::clock::{Clock as _, Entropy, SystemClock, SystemEntropy, Timestamp};
+use cola_ia_core::clock::{Clock as _, SystemClock, SystemEntropy, Timestamp};
 use cola_ia_core::event::Source;
 use cola_ia_core::store::{OpId, Store, StoreError, TokenHash, TokenRequest, TokenScope, TokenView};
 use cola_ia_wire::TokenLine;
 use pollster::block_on;
-use sha2::{Digest as _, Sha256};
 
 use super::add::push_json;
 use super::{Exit, Problem, Session, print};
 use crate::config::{Settings, nearest};
+use crate::http::auth::{hash_of, new_token};
 use crate::lang::{Lang, Message};
 use crate::print::{Cell, Paint, Table};
 use crate::store;
-
-/// What every token begins with, so that programs which look for lost secrets find it.
-pub const TOKEN_PREFIX: &str = "cia_";
 
 /// The options of `token`.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -43,18 +38,6 @@ pub enum TokenOptions {
         /// `NAME`
         name: String,
     },
-}
-
-/// A new token: 256 random bits.
-pub fn new_token(entropy: &dyn Entropy) -> String {
-    let mut random = [0; 32];
-    entropy.fill(&mut random);
-    format!("{TOKEN_PREFIX}{}", URL_SAFE_NO_PAD.encode(random))
-}
-
-/// What is kept of a token. So many random bits need no slow hash.
-pub fn token_hash(token: &str) -> TokenHash {
-    TokenHash(Sha256::digest(token.as_bytes()).into())
 }
 
 /// Runs the command.
@@ -86,7 +69,7 @@ fn of_store<T>(asked: impl Future<Output = Result<T, StoreError>>) -> Result<T, 
 fn create(session: &Session, store: &dyn Store, request: TokenRequest) -> Result<Exit, Problem> {
     let token = new_token(&SystemEntropy);
     let op = OpId::new(&SystemClock, &SystemEntropy);
-    let view = of_store(store.token_create(op, TokenRequest { hash: token_hash(&token), ..request }))?;
+    let view = of_store(store.token_create(op, TokenRequest { hash: hash_of(&token), ..request }))?;
     print(&format!("{token}\n"))?;
     session.note(&Message::new("token-created").with("name", &view.name).with("scopes", scopes_of(&view)));
     if let Some(end) = view.expires_at {
@@ -155,25 +138,4 @@ fn revoke(session: &Session, store: &dyn Store, name: &str) -> Result<Exit, Prob
         Some(meant) => problem.hint(Message::new("did-you-mean").with("meant", meant)),
         None => problem.hint(Message::new("token-unknown-hint")),
     })
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    struct Fixed(u8);
-    impl Entropy for Fixed {
-        fn fill(&self, bytes: &mut [u8]) {
-            bytes.fill(self.0);
-        }
-    }
-
-    #[test]
-    fn a_token_is_256_bits_that_can_stand_anywhere() {
-        let token = new_token(&Fixed(0xff));
-        assert_eq!(token, format!("cia_{}8", "_".repeat(42)));
-        assert_eq!(token.len(), 47);
-        assert_ne!(token_hash(&token).0, token_hash(&new_token(&Fixed(0xfe))).0);
-        assert_ne!(new_token(&SystemEntropy), new_token(&SystemEntropy));
-    }
 }

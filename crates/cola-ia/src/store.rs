@@ -1,15 +1,94 @@
-//! Opening the store that the settings name, and saying what that did.
+//! Opening the store that the settings name, a file or one behind a server, and saying what that did.
 
+use std::ops::Deref;
+use std::sync::Arc;
 use std::time::Duration;
 
-use cola_ia_core::store::StoreError;
+use cola_ia_core::store::{Store, StoreError};
 use cola_ia_store::sqlite::{Opened, Options, SqliteStore, TakenOver};
 
 use crate::cli::init::StoreMade;
-use crate::cli::{Problem, Session};
-use crate::config::{Settings, Warning};
+use crate::cli::{Exit, Problem, Session};
+use crate::config::{Secret, Server, Settings, TokenFault, Warning, read_token};
 use crate::lang::Message;
 use crate::print::safe_line;
+use crate::remote::RemoteStore;
+
+/// The store that a command works with.
+#[derive(Clone)]
+pub enum Chosen {
+    /// A file on this machine.
+    File(Arc<SqliteStore>),
+    /// One behind a server.
+    Server(Arc<RemoteStore>),
+}
+
+impl Chosen {
+    /// The store, to be shared.
+    pub fn shared(&self) -> Arc<dyn Store> {
+        match self {
+            Self::File(store) => Arc::clone(store) as _,
+            Self::Server(store) => Arc::clone(store) as _,
+        }
+    }
+
+    /// Whether others keep it going: what is lost is recovered there, and not by who works with it.
+    pub const fn is_remote(&self) -> bool {
+        matches!(self, Self::Server(_))
+    }
+}
+
+impl Deref for Chosen {
+    type Target = dyn Store;
+
+    fn deref(&self) -> &Self::Target {
+        match self {
+            Self::File(store) => &**store,
+            Self::Server(store) => &**store,
+        }
+    }
+}
+
+/// What people call the store that the settings name: its path, or the server's address.
+pub fn place(settings: &Settings) -> String {
+    match &settings.server {
+        Some(server) => server.url.to_string(),
+        None => settings.db.display().to_string(),
+    }
+}
+
+/// The store behind a server. Nothing is asked of it yet.
+///
+/// # Errors
+/// There is no token, or it cannot be read.
+pub fn remote(session: &Session, server: &Server) -> Result<RemoteStore, Problem> {
+    let token = token(session, server)?;
+    RemoteStore::new(server.url.as_str(), token.reveal()).map_err(|error| Problem::from_store(&error))
+}
+
+fn token(session: &Session, server: &Server) -> Result<Secret, Problem> {
+    if let Some(token) = &server.token {
+        return Ok(token.clone());
+    }
+    let Some(path) = &server.token_file else {
+        let message = Message::new("server-token-missing").with("server", &server.url);
+        return Err(Problem::new(Exit::NotAuthorised, message).hint(Message::new("server-token-missing-hint")));
+    };
+    let said = |key: &'static str| Message::new(key).with("path", path.display());
+    match read_token(path) {
+        Ok(found) => {
+            if found.open_to_others {
+                let hint = Some(Message::new("server-token-open-hint").with("path", path.display()));
+                session.warn(&Warning { message: said("server-token-open"), hint });
+            }
+            Ok(found.token)
+        }
+        Err(TokenFault::Io(cause)) => Err(Problem::failed(said("server-token-unreadable").caused_by(&cause))),
+        Err(TokenFault::NoToken) => {
+            Err(Problem::failed(said("server-token-none")).hint(Message::new("fault-token-hint")))
+        }
+    }
+}
 
 /// How the settings say a store is opened.
 pub fn options(settings: &Settings) -> Options {
@@ -44,19 +123,26 @@ pub fn open(session: &Session, settings: &Settings) -> Result<SqliteStore, Probl
 ///
 /// # Errors
 /// As [`SqliteStore::change`].
-pub fn change(session: &Session, settings: &Settings) -> Result<SqliteStore, Problem> {
+pub fn change(session: &Session, settings: &Settings) -> Result<Chosen, Problem> {
+    if let Some(server) = &settings.server {
+        return Ok(Chosen::Server(Arc::new(remote(session, server)?)));
+    }
     let (store, opened) =
         SqliteStore::change(&settings.db, &options(settings)).map_err(|error| Problem::from_store(&error))?;
     report_opened(session, settings, &opened, false);
-    Ok(store)
+    Ok(Chosen::File(Arc::new(store)))
 }
 
 /// Opens the store for views.
 ///
 /// # Errors
 /// As [`SqliteStore::view`].
-pub fn view(settings: &Settings) -> Result<SqliteStore, Problem> {
-    SqliteStore::view(&settings.db, &options(settings)).map_err(|error| Problem::from_store(&error))
+pub fn view(session: &Session, settings: &Settings) -> Result<Chosen, Problem> {
+    if let Some(server) = &settings.server {
+        return Ok(Chosen::Server(Arc::new(remote(session, server)?)));
+    }
+    let store = SqliteStore::view(&settings.db, &options(settings)).map_err(|error| Problem::from_store(&error))?;
+    Ok(Chosen::File(Arc::new(store)))
 }
 
 /// Opens the store for views, without waiting long for a lock.

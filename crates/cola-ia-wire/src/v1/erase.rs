@@ -2,6 +2,8 @@
 
 use cola_ia_core::store;
 use cola_ia_core::store::EraseRequest;
+use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
 
 use super::shape::shape;
 use super::values::{Instant, SourceName};
@@ -32,4 +34,11 @@ shape! {
         /// Where the next step goes on; `null`: this was the last.
         next: Option<i64>,
     }
+}
+
+/// The answer to a step of erasing.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub struct EraseAnswer {
+    /// What it did; `null`: there is no such event.
+    pub erased: Option<Erased>,
 }

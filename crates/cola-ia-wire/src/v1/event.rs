@@ -3,6 +3,8 @@
 use cola_ia_core::store::{
     ConflictView, DecisionView, DeliveryView, EventHistory, PrunedDeliveries as PrunedOfEvent, RevisionView,
 };
+use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
 
 use super::attempt::Attempt;
 use super::effect::Effect;
@@ -43,6 +45,13 @@ shape! {
         /// The latest effects of the job, newest first; at most 100.
         effects: Vec<Effect>,
     }
+}
+
+/// The events that were found, sorted by source.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub struct Events {
+    /// The events.
+    pub events: Vec<Event>,
 }
 
 shape! {

@@ -1,5 +1,7 @@
 //! What a store is.
 
+use std::collections::BTreeMap;
+
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
@@ -32,4 +34,32 @@ pub struct Sources {
 pub struct Resumed {
     /// `false`: the source was not paused.
     pub resumed: bool,
+}
+
+/// What `doctor` found, in the order in which it looked.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub struct Findings {
+    /// The findings.
+    pub findings: Vec<Finding>,
+}
+
+/// One thing that `doctor` looked at.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub struct Finding {
+    /// `ok`, `note`, `warning` or `error`.
+    pub severity: String,
+    /// What was found, stable.
+    pub code: String,
+    /// With which values, by name. Names that end in `_at` are instants, those that end in `bytes` sizes.
+    pub facts: BTreeMap<String, FindingFact>,
+}
+
+/// A value of a finding.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(untagged)]
+pub enum FindingFact {
+    /// A count or a size.
+    Number(i64),
+    /// Anything else; instants in RFC 3339.
+    Text(String),
 }

@@ -12,6 +12,7 @@ use cola_ia_store::sqlite::{Opened, Options, SqliteStore};
 use pollster::block_on;
 
 use crate::cli::add::Foretold;
+use crate::store::Chosen;
 
 /// The answers to a batch, in its order.
 pub(super) enum Answers {
@@ -23,7 +24,7 @@ pub(super) enum Answers {
 
 /// Where the batches go.
 pub(super) enum Gate {
-    Store(Box<SqliteStore>),
+    Store(Chosen),
     DryRun(Box<DryRun>),
 }
 
@@ -44,7 +45,7 @@ impl Gate {
 /// The real store is only looked at; what it does not know enters a scratch store, so that repetitions within the input
 /// are seen, and memory stays bounded however long the input is.
 pub(super) struct DryRun {
-    real: Option<SqliteStore>,
+    real: Option<Chosen>,
     scratch: SqliteStore,
     _folder: tempfile::TempDir,
 }
@@ -53,15 +54,10 @@ impl DryRun {
     /// Makes the scratch store. The article's database is copied there and taken over there, which tells what a real run
     /// would do to it.
     pub(super) fn open(path: &Path, options: &Options) -> Result<(Self, Opened), StoreError> {
-        let scratch_failed = |cause: std::io::Error| {
-            StoreError::new(cola_ia_core::store::ErrorKind::Unavailable, "store_io")
-                .with("path", std::env::temp_dir().display())
-                .with("cause", cause)
-        };
-        let folder = tempfile::Builder::new().prefix("cola-ia-").tempdir().map_err(scratch_failed)?;
-        let scratch_path = folder.path().join("dry-run.sqlite3");
+        let folder = folder()?;
+        let scratch_path = folder.path().join(SCRATCH);
         let real = match SqliteStore::view(path, options) {
-            Ok(real) => Some(real),
+            Ok(real) => Some(Chosen::File(Arc::new(real))),
             Err(error) if error.code == "store_missing" => None,
             Err(error) if error.code == "store_article" => {
                 copy_as_it_stands(path, &scratch_path).map_err(scratch_failed)?;
@@ -74,6 +70,14 @@ impl DryRun {
         let (scratch, opened) = SqliteStore::open(&scratch_path, &scratch_options)?;
         let opened = Opened { taken_over: opened.taken_over, ..Opened::default() };
         Ok((Self { real, scratch, _folder: folder }, opened))
+    }
+
+    /// The same of a store behind a server: the scratch store is made on this machine.
+    pub(super) fn remote(real: Chosen, options: &Options) -> Result<Self, StoreError> {
+        let folder = folder()?;
+        let scratch_options = Options { allow_network_filesystem: true, ..options.clone() };
+        let (scratch, _) = SqliteStore::open(&folder.path().join(SCRATCH), &scratch_options)?;
+        Ok(Self { real: Some(real), scratch, _folder: folder })
     }
 
     fn judge(&self, batch: &Arc<Vec<Intake>>) -> Result<Vec<Foretold>, StoreError> {
@@ -100,6 +104,20 @@ impl DryRun {
             })
             .collect())
     }
+}
+
+/// The scratch store's name in its folder.
+const SCRATCH: &str = "dry-run.sqlite3";
+
+fn folder() -> Result<tempfile::TempDir, StoreError> {
+    tempfile::Builder::new().prefix("cola-ia-").tempdir().map_err(scratch_failed)
+}
+
+#[expect(clippy::needless_pass_by_value, reason = "as `map_err` gives it")]
+fn scratch_failed(cause: std::io::Error) -> StoreError {
+    StoreError::new(cola_ia_core::store::ErrorKind::Unavailable, "store_io")
+        .with("path", std::env::temp_dir().display())
+        .with("cause", cause)
 }
 
 /// The file and what SQLite left beside it. Not SQLite's own copy: that would first recover the original, which writes.

@@ -16,13 +16,14 @@ use std::sync::mpsc::{SyncSender, sync_channel};
 
 use cola_ia_core::intake::Intake;
 use cola_ia_core::store::StoreError;
-use cola_ia_store::sqlite::{Opened, Options, SqliteStore};
+use cola_ia_store::sqlite::{Options, SqliteStore};
 
 use crate::cli::add::{AddOptions, Refusals, Tally, push_answer, push_preview, push_refusal};
 use crate::cli::errors::Bounds;
 use crate::cli::{Exit, Problem, Session};
 use crate::config::Settings;
 use crate::lang::Message;
+use crate::store::{self, Chosen};
 use gate::{Answers, DryRun, Gate};
 use interrupt::{Interrupt, LockWait};
 use progress::Progress;
@@ -41,10 +42,9 @@ pub fn run(session: &Session, options: &AddOptions, settings: &Settings) -> Resu
     let interrupt = Interrupt::listen(move || stopped.stop())
         .map_err(|cause| Problem::failed(Message::new("signals-failed").caused_by(&cause)))?;
     let patience = Arc::new(LockWait::new(interrupt.clone(), session.clone()));
-    let store_options = Options { patience, ..crate::store::options(settings) };
-    let (gate, opened) = open(options, settings, &store_options).map_err(|error| Problem::from_store(&error))?;
-    crate::store::report_opened(session, settings, &opened, options.dry_run);
-    if let Gate::Store(store) = &gate {
+    let store_options = Options { patience, ..store::options(settings) };
+    let gate = open(session, options, settings, &store_options)?;
+    if let Gate::Store(Chosen::File(store)) = &gate {
         let preparer = store.preparer();
         queue.prepare_with(move |batch| preparer.prepare(batch));
     }
@@ -76,13 +76,25 @@ pub fn run(session: &Session, options: &AddOptions, settings: &Settings) -> Resu
     Ok(if read.is_some_and(|read| read.broken) { Exit::Failed } else { tally.exit(options.fail_on_conflict) })
 }
 
-fn open(options: &AddOptions, settings: &Settings, store: &Options) -> Result<(Gate, Opened), StoreError> {
-    if options.dry_run {
-        let (dry_run, opened) = DryRun::open(&settings.db, store)?;
-        return Ok((Gate::DryRun(Box::new(dry_run)), opened));
+fn open(session: &Session, options: &AddOptions, settings: &Settings, how: &Options) -> Result<Gate, Problem> {
+    let failed = |error: StoreError| Problem::from_store(&error);
+    if settings.server.is_some() {
+        let remote = store::change(session, settings)?;
+        return Ok(if options.dry_run {
+            Gate::DryRun(Box::new(DryRun::remote(remote, how).map_err(failed)?))
+        } else {
+            Gate::Store(remote)
+        });
     }
-    let (store, opened) = SqliteStore::open(&settings.db, store)?;
-    Ok((Gate::Store(Box::new(store)), opened))
+    let (gate, opened) = if options.dry_run {
+        let (dry_run, opened) = DryRun::open(&settings.db, how).map_err(failed)?;
+        (Gate::DryRun(Box::new(dry_run)), opened)
+    } else {
+        let (file, opened) = SqliteStore::open(&settings.db, how).map_err(failed)?;
+        (Gate::Store(Chosen::File(Arc::new(file))), opened)
+    };
+    store::report_opened(session, settings, &opened, options.dry_run);
+    Ok(gate)
 }
 
 /// Commits and answers until the queue ends.

@@ -162,6 +162,18 @@ pub enum Command {
     Help(Vec<String>),
 }
 
+impl Command {
+    /// The name of a command that works on this machine alone, and not with a server.
+    pub(super) const fn only_here(&self) -> Option<&'static str> {
+        match self {
+            Self::Init => Some("init"),
+            Self::Restore(_) => Some("restore"),
+            Self::Serve(_) => Some("serve"),
+            _ => None,
+        }
+    }
+}
+
 /// What `man` writes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ManOptions {
@@ -292,6 +304,7 @@ impl Make<'_> {
     fn global_options(&self) -> Vec<Arg> {
         let options = [
             self.option("db", "value-file"),
+            self.option("server", "value-url"),
             self.option("config", "value-file"),
             self.option("lang", "value-lang"),
             self.option("color", "value-when"),
@@ -698,7 +711,9 @@ pub fn parse(lang: &Lang, args: &[OsString]) -> Result<Parsed, Problem> {
 #[expect(clippy::too_many_lines, reason = "an arm a command")]
 fn read(matches: &ArgMatches) -> Result<Invocation, Problem> {
     let mut flags = Flags { config: path(matches, "config"), settings: Vec::new() };
-    flags.settings.extend(os(matches, "db").map(|value| ("db", value.to_owned())));
+    for name in ["db", "server"] {
+        flags.settings.extend(os(matches, name).map(|value| (name, value.to_owned())));
+    }
     let colour = match text(matches, "color")? {
         Some(word) => {
             ColourChoice::from_word(word).ok_or_else(|| unknown_word("--color", word, &ColourChoice::WORDS))?

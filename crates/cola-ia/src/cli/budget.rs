@@ -45,13 +45,13 @@ pub enum BudgetAction {
 /// The store's; that of stdout.
 pub fn run(session: &Session, options: &BudgetOptions, settings: &Settings) -> Result<Exit, Problem> {
     match &options.action {
-        BudgetAction::List => list(session, options.json, &store::view(settings)?),
+        BudgetAction::List => list(session, options.json, &*store::view(session, settings)?),
         BudgetAction::Set(source, limit) => {
-            set(session, options.json, &store::change(session, settings)?, source, *limit)
+            set(session, options.json, &*store::change(session, settings)?, source, *limit)
         }
-        BudgetAction::Remove(source) => remove(session, options.json, &store::change(session, settings)?, source),
+        BudgetAction::Remove(source) => remove(session, options.json, &*store::change(session, settings)?, source),
         BudgetAction::Currency(None) => {
-            let currency = of_store(store::view(settings)?.currency())?;
+            let currency = of_store(store::view(session, settings)?.currency())?;
             tell_currency(session, options.json, currency.as_deref())
         }
         BudgetAction::Currency(Some(currency)) => {

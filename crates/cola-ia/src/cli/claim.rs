@@ -64,19 +64,20 @@ pub fn run(session: &Session, options: &ClaimOptions, settings: &Settings) -> Re
     let start = Instant::now();
     let mut recovered: Option<Instant> = None;
     loop {
-        if recovered.is_none_or(|last| last.elapsed() >= RECOVER) {
-            recover(session, &store, settings.retry)?;
+        // A server does it itself.
+        if !store.is_remote() && recovered.is_none_or(|last| last.elapsed() >= RECOVER) {
+            recover(session, &*store, settings.retry)?;
             recovered = Some(Instant::now());
         }
         let claim = block_on(store.claim(OpId::new(&SystemClock, &SystemEntropy), request.clone()))
             .map_err(|error| Problem::from_store(&error))?;
         if !claim.leases.is_empty() {
-            return hand_over(session, options, &store, &claim.leases, settings.retry);
+            return hand_over(session, options, &*store, &claim.leases, settings.retry);
         }
         let left = options.wait.saturating_sub(start.elapsed());
         if left.is_zero() {
             session.note(&nothing(&claim));
-            warn_of_pauses(session, &store, options.source.as_ref())?;
+            warn_of_pauses(session, &*store, options.source.as_ref())?;
             return Ok(Exit::NothingToClaim);
         }
         let due = claim.next_due.map_or(LOOK, |due| until(due, claim.at));

@@ -103,7 +103,9 @@ fn origin_in_prose(lang: &Lang, origin: &Origin) -> String {
 fn json_line(resolved: &Resolved) -> SettingLine<'_, serde_json::Value> {
     use crate::config::Value as V;
     let value = match &resolved.value {
+        V::Secret(None) => "".into(),
         _ if resolved.setting.secret => "***".into(),
+        V::Server(_) | V::Secret(_) | V::File(_) => pasteable(&resolved.value).into(),
         V::Path(path) => redact_url(&path.to_string_lossy()).into(),
         V::Source(source) => source.as_str().into(),
         V::Bytes(bytes) => (*bytes).into(),
@@ -115,6 +117,16 @@ fn json_line(resolved: &Resolved) -> SettingLine<'_, serde_json::Value> {
         V::Hosts(hosts) => hosts.clone().into(),
     };
     setting_line(resolved.setting.name.into(), value, &resolved.origin)
+}
+
+/// The text of a value that is one.
+fn pasteable(value: &crate::config::Value) -> String {
+    use crate::config::Value as V;
+    match value {
+        V::Server(Some(url)) => url.to_string(),
+        V::File(Some(path)) => path.to_string_lossy().into_owned(),
+        _ => String::new(),
+    }
 }
 
 /// The amount is a string: a decimal number that must not go through floating point.

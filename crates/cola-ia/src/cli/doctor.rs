@@ -6,6 +6,7 @@ use std::fmt::Write as _;
 use cola_ia_core::clock::Timestamp;
 use cola_ia_store::sqlite::doctor::{self, Fact, Finding, Look, Severity};
 use cola_ia_wire::VERSION;
+use pollster::block_on;
 
 use super::add::push_json;
 use super::errors::STORE_CODES;
@@ -15,6 +16,7 @@ use super::{Exit, Problem, Session, print};
 use crate::config::Settings;
 use crate::lang::{Lang, Message};
 use crate::print::Paint;
+use crate::store;
 
 /// The options of `doctor`.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -96,15 +98,22 @@ pub const DOCTOR_CODES: [&str; 61] = [
 /// # Errors
 /// `interrupted`; stdout cannot be written.
 pub fn run(session: &Session, options: &DoctorOptions, settings: &Settings) -> Result<Exit, Problem> {
-    let store = interruptible(session, settings)?;
     let progress = Progress::new(session, true);
-    let look = |look: Look| {
-        progress.say(&match look {
-            Look::Pages => Message::new("progress-check"),
-            Look::Tables { rows } => Message::new("progress-tables").number("count", rows),
-        });
+    let findings = match &settings.server {
+        Some(server) => {
+            progress.say(&Message::new("progress-check"));
+            block_on(store::remote(session, server)?.examine(options.quick))
+        }
+        None => {
+            let look = |look: Look| {
+                progress.say(&match look {
+                    Look::Pages => Message::new("progress-check"),
+                    Look::Tables { rows } => Message::new("progress-tables").number("count", rows),
+                });
+            };
+            doctor::examine(&settings.db, &interruptible(session, settings)?, options.quick, &look)
+        }
     };
-    let findings = doctor::examine(&settings.db, &store, options.quick, &look);
     progress.finish();
     let findings = findings.map_err(|error| problem(&error))?;
     let text = if options.json {
@@ -116,11 +125,11 @@ pub fn run(session: &Session, options: &DoctorOptions, settings: &Settings) -> R
     let count = |severity| findings.iter().filter(|finding| finding.severity == severity).count() as u64;
     let (warnings, errors) = (count(Severity::Warning), count(Severity::Error));
     if warnings + errors == 0 {
-        session.note(&Message::new("doctor-well").with("path", settings.db.display()));
+        session.note(&Message::new("doctor-well").with("path", store::place(settings)));
         return Ok(Exit::Done);
     }
     let parts = Message::new("doctor-unwell")
-        .with("path", settings.db.display())
+        .with("path", store::place(settings))
         .message("warnings", Message::new("doctor-warnings").number("count", warnings))
         .message("errors", Message::new("doctor-errors").number("count", errors));
     session.note(&parts);

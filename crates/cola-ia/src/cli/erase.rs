@@ -38,16 +38,16 @@ pub fn run(session: &Session, options: &EraseOptions, settings: &Settings) -> Re
     let found = block_on(store.find_events(options.source.clone(), options.id.clone())).map_err(failed)?;
     let event = match found.as_slice() {
         [event] => event,
-        [] => return Err(not_found(&store, options.source.as_ref(), &options.id)?),
+        [] => return Err(not_found(&*store, options.source.as_ref(), &options.id)?),
         several => return Err(several_sources(&options.id, several)),
     };
     if !options.yes {
         return Err(unconfirmed(session, options, event));
     }
     let before = event.job.erased_at;
-    let erased = erase(&store, &event.job.source, &options.id).map_err(failed)?;
+    let erased = erase(&*store, &event.job.source, &options.id).map_err(failed)?;
     // Identities are never removed: what was found is still there.
-    let Some(erased) = erased else { return Err(not_found(&store, options.source.as_ref(), &options.id)?) };
+    let Some(erased) = erased else { return Err(not_found(&*store, options.source.as_ref(), &options.id)?) };
     if options.json {
         let mut out = String::new();
         push_json(&mut out, &Erasure::new(&event.job.source, &erased));

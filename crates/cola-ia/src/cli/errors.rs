@@ -37,7 +37,7 @@ const fn code(code: &'static str, facts: &'static [&'static str]) -> StoreCode {
 
 /// Every code that a store may answer with. Each has a sentence `store-CODE` in the catalogues and, where there is something
 /// to do, `store-CODE-hint`.
-pub const STORE_CODES: [StoreCode; 53] = [
+pub const STORE_CODES: [StoreCode; 61] = [
     code("store_missing", &["path"]),
     code("store_parent_missing", &["path"]),
     code("store_not_writable", &["path", "cause"]),
@@ -89,6 +89,14 @@ pub const STORE_CODES: [StoreCode; 53] = [
     code("import_other_namespace", &["path"]),
     code("import_out_of_order", &[]),
     code("cursor_unknown", &["cursor"]),
+    code("server_address", &["cause"]),
+    code("server_answer", &["server", "cause"]),
+    code("server_certificates", &["cause"]),
+    code("server_forbidden", &["server", "what"]),
+    code("server_insecure", &["server"]),
+    code("server_token", &[]),
+    code("server_unauthorised", &["server"]),
+    code("server_unreachable", &["server", "cause"]),
     code("interrupted", &[]),
     code("store_closed", &[]),
 ];
@@ -100,6 +108,7 @@ impl Problem {
             "interrupted" => Exit::Interrupted,
             // Whoever made the place up has made a mistake in the command.
             "cursor_unknown" => Exit::Usage,
+            "server_unauthorised" | "server_forbidden" => Exit::NotAuthorised,
             _ => Exit::Failed,
         };
         let Some(known) = STORE_CODES.iter().find(|known| known.code == error.code) else {

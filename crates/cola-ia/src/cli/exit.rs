@@ -16,7 +16,7 @@ pub enum Exit {
     Conflicts = 3,
     /// Some input was refused. Everything else entered.
     Refused = 4,
-    /// The token does not allow it. Kept for commands against a server.
+    /// The server does not know the token, or it does not allow this.
     NotAuthorised = 5,
     /// Nothing was wrong but the last line, which is unfinished; the next run takes it.
     Unfinished = 6,
@@ -38,12 +38,13 @@ pub enum Exit {
 
 impl Exit {
     /// The codes that a command gives today, in the order of the help.
-    pub const IN_USE: [Self; 13] = [
+    pub const IN_USE: [Self; 14] = [
         Self::Done,
         Self::Failed,
         Self::Usage,
         Self::Conflicts,
         Self::Refused,
+        Self::NotAuthorised,
         Self::Unfinished,
         Self::LeaseLost,
         Self::NothingToClaim,

@@ -36,17 +36,17 @@ pub struct ExportOptions {
 pub fn run(session: &Session, options: &ExportOptions, settings: &Settings) -> Result<Exit, Problem> {
     let interrupt =
         Interrupt::listen(|| ()).map_err(|cause| Problem::failed(Message::new("signals-failed").caused_by(&cause)))?;
-    let store = crate::store::view(settings)?;
+    let store = crate::store::view(session, settings)?;
     let bar = bar(session, options);
     let exported = match &options.file {
         None => {
             let mut stdout = io::stdout().lock();
-            write(&store, &mut stdout, &interrupt, bar.as_ref(), Problem::stdout)
+            write(&*store, &mut stdout, &interrupt, bar.as_ref(), Problem::stdout)
         }
         Some(path) => {
             let failed = |cause: &io::Error| failed(path, cause);
             let mut file = temporary(path).map_err(|cause| failed(&cause))?;
-            let exported = write(&store, &mut file, &interrupt, bar.as_ref(), failed);
+            let exported = write(&*store, &mut file, &interrupt, bar.as_ref(), failed);
             exported.and_then(|counts| publish(file, path).map(|()| counts).map_err(|cause| failed(&cause)))
         }
     };
@@ -133,12 +133,12 @@ fn write(
     Ok(counts)
 }
 
-fn folder_of(path: &Path) -> &Path {
+pub(super) fn folder_of(path: &Path) -> &Path {
     path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."))
 }
 
 /// A private file beside the one to be: a file of that name is whole or not there.
-fn temporary(path: &Path) -> io::Result<NamedTempFile> {
+pub(super) fn temporary(path: &Path) -> io::Result<NamedTempFile> {
     match fs::symlink_metadata(path) {
         Ok(_) => return Err(io::ErrorKind::AlreadyExists.into()),
         Err(missing) if missing.kind() == io::ErrorKind::NotFound => {}
@@ -151,7 +151,7 @@ fn temporary(path: &Path) -> io::Result<NamedTempFile> {
 }
 
 /// Gives it its name, unless something of that name has appeared.
-fn publish(file: NamedTempFile, path: &Path) -> io::Result<()> {
+pub(super) fn publish(file: NamedTempFile, path: &Path) -> io::Result<()> {
     file.as_file().sync_all()?;
     file.persist_noclobber(path).map_err(|error| error.error)?;
     File::open(folder_of(path))?.sync_all()

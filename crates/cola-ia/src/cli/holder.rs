@@ -3,8 +3,7 @@
 use cola_ia_core::clock::Timestamp;
 use cola_ia_core::effect::EffectName;
 use cola_ia_core::job::{Ending, JobState, LeaseToken, RetryPolicy};
-use cola_ia_core::store::{End, EndRefused, Ended, LeaseLost, Report, Store as _};
-use cola_ia_store::sqlite::SqliteStore;
+use cola_ia_core::store::{End, EndRefused, Ended, LeaseLost, Report, Store};
 use cola_ia_wire::LeaseAnswer;
 use pollster::block_on;
 
@@ -13,13 +12,13 @@ use super::{Exit, Problem, Session, print};
 use crate::config::{Settings, Warning};
 use crate::lang::Message;
 use crate::money;
-use crate::store;
+use crate::store::{self, Chosen};
 use crate::worker::inside::{Inside, LEASE_VAR};
 
 /// Who records what is said of leases.
 pub(super) enum Holder {
     /// The store that the settings name.
-    Store(Box<SqliteStore>, RetryPolicy),
+    Store(Chosen, RetryPolicy),
     /// Inside of a job, the worker that runs it: it records what is said when the command has ended.
     Worker(Inside),
 }
@@ -33,7 +32,7 @@ impl Holder {
         let inside = Inside::of(&session.environment, None);
         match inside.filter(|inside| leases.iter().all(|lease| *lease == inside.lease())) {
             Some(inside) => Ok(Self::Worker(inside)),
-            None => Ok(Self::Store(Box::new(store::change(session, settings)?), settings.retry)),
+            None => Ok(Self::Store(store::change(session, settings)?, settings.retry)),
         }
     }
 
@@ -115,7 +114,7 @@ pub(super) fn end(
     let holder = Holder::of(session, settings, &[token])?;
     // A worker does it when the command has ended.
     if let Holder::Store(store, _) = &holder {
-        settle_cost(session, settings, store, &mut report, currency.as_deref())?;
+        settle_cost(session, settings, &**store, &mut report, currency.as_deref())?;
     }
     let answer = holder.end(End { token, ending, report }, currency.as_deref())?;
     if json {
@@ -142,7 +141,7 @@ pub(super) fn end(
 fn settle_cost(
     session: &Session,
     settings: &Settings,
-    store: &SqliteStore,
+    store: &dyn Store,
     report: &mut Report,
     currency: Option<&str>,
 ) -> Result<(), Problem> {

@@ -65,13 +65,13 @@ pub use session::Session;
 pub(crate) use holder::lease;
 
 use cola_ia_core::filter::Filter;
-use cola_ia_core::store::{PageRequest, Store as _};
+use cola_ia_core::store::PageRequest;
 use pollster::block_on;
 
 use crate::add::run as add_command;
 use crate::config::{Environment, NamedFile, Settings};
 use crate::import::run as import_command;
-use crate::lang::{Lang, choose};
+use crate::lang::{Lang, Message, choose};
 use crate::print::{Colour, ColourChoice};
 use crate::store;
 use crate::worker::run as work_command;
@@ -88,7 +88,7 @@ pub fn run(args: impl IntoIterator<Item = OsString>, environment: Environment) -
         environment,
     };
     let outcome = match unknown_language {
-        Some(message) => Err(Problem::usage(message).hint(crate::lang::Message::new("usage-known-languages"))),
+        Some(message) => Err(Problem::usage(message).hint(Message::new("usage-known-languages"))),
         None => args::parse(&session.lang, &args),
     };
     let done = outcome.and_then(|parsed| match parsed {
@@ -113,6 +113,10 @@ pub fn run(args: impl IntoIterator<Item = OsString>, environment: Environment) -
 fn dispatch(session: &Session, invocation: &Invocation) -> Result<Exit, Problem> {
     let load = |named| {
         let settings = Settings::load(&invocation.flags, &session.environment, named)?;
+        if let (Some(server), Some(command)) = (&settings.server, invocation.command.only_here()) {
+            let message = Message::new("usage-server-refused").with("command", command).with("server", &server.url);
+            return Err(Problem::usage(message).hint(Message::new("usage-server-refused-hint")));
+        }
         settings.warnings.iter().for_each(|warning| session.warn(warning));
         Ok::<_, Problem>(settings)
     };
@@ -127,8 +131,8 @@ fn dispatch(session: &Session, invocation: &Invocation) -> Result<Exit, Problem>
         Command::Restored(options) => restored::run(session, options, &load(NamedFile::MustExist)?),
         Command::Doctor(options) => doctor::run(session, options, &load(NamedFile::MustExist)?),
         Command::Jobs(options) => {
-            let store = store::view(&load(NamedFile::MustExist)?)?;
-            let page = jobs::gather(&store, options).map_err(|error| Problem::from_store(&error))?;
+            let store = store::view(session, &load(NamedFile::MustExist)?)?;
+            let page = jobs::gather(&*store, options).map_err(|error| Problem::from_store(&error))?;
             let text = if options.json {
                 jobs::as_json(&page, SystemClock.now())
             } else {
@@ -149,11 +153,11 @@ fn dispatch(session: &Session, invocation: &Invocation) -> Result<Exit, Problem>
             Ok(Exit::Done)
         }
         Command::Show(options) => {
-            let store = store::view(&load(NamedFile::MustExist)?)?;
+            let store = store::view(session, &load(NamedFile::MustExist)?)?;
             let events = block_on(store.find_events(options.source.clone(), options.id.clone()))
                 .map_err(|error| Problem::from_store(&error))?;
             if events.is_empty() {
-                return Err(show::not_found(&store, options.source.as_ref(), &options.id)?);
+                return Err(show::not_found(&*store, options.source.as_ref(), &options.id)?);
             }
             let text = if options.json {
                 show::as_json(&events, SystemClock.now())
@@ -163,15 +167,19 @@ fn dispatch(session: &Session, invocation: &Invocation) -> Result<Exit, Problem>
             print(&text)
         }
         Command::Serve(options) => serve::run(session, *options, load(NamedFile::MustExist)?),
-        Command::Stats(options) => stats::run(session, options, &store::view(&load(NamedFile::MustExist)?)?),
-        Command::Costs(options) => costs::run(session, options, &store::view(&load(NamedFile::MustExist)?)?),
+        Command::Stats(options) => stats::run(session, options, &*store::view(session, &load(NamedFile::MustExist)?)?),
+        Command::Costs(options) => costs::run(session, options, &*store::view(session, &load(NamedFile::MustExist)?)?),
         Command::Budget(options) => budget::run(session, options, &load(NamedFile::MustExist)?),
-        Command::Deliveries(options) => deliveries::run(session, options, &store::view(&load(NamedFile::MustExist)?)?),
-        Command::Conflicts(options) => conflicts::run(session, options, &store::view(&load(NamedFile::MustExist)?)?),
+        Command::Deliveries(options) => {
+            deliveries::run(session, options, &*store::view(session, &load(NamedFile::MustExist)?)?)
+        }
+        Command::Conflicts(options) => {
+            conflicts::run(session, options, &*store::view(session, &load(NamedFile::MustExist)?)?)
+        }
         Command::Errors(options) => {
             let settings = load(NamedFile::MustExist)?;
             let bounds = errors::Bounds { line: settings.max_line_bytes, text: settings.max_text_bytes };
-            errors_list::run(session, options, &store::view(&settings)?, bounds)
+            errors_list::run(session, options, &*store::view(session, &settings)?, bounds)
         }
         Command::Tail(options) => tail::run(session, options, &load(NamedFile::MustExist)?),
         Command::Resolve(options) => resolve::run(session, options, &load(NamedFile::MustExist)?),

@@ -56,10 +56,10 @@ pub enum Whose {
 /// # Errors
 /// A job does not take the order; the store's; that of stdout.
 pub fn run(session: &Session, options: &OrderOptions, settings: &Settings) -> Result<Exit, Problem> {
-    let store = if options.dry_run { store::view(settings)? } else { store::change(session, settings)? };
+    let store = if options.dry_run { store::view(session, settings)? } else { store::change(session, settings)? };
     match &options.whose {
-        Whose::One { id, source } => one(session, options, &store, id, source.as_ref()),
-        Whose::All(filter) => all(session, options, &store, filter),
+        Whose::One { id, source } => one(session, options, &*store, id, source.as_ref()),
+        Whose::All(filter) => all(session, options, &*store, filter),
     }
 }
 

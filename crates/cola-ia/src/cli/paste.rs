@@ -8,7 +8,11 @@ use crate::print::{shell_path, shell_word};
 /// `cola-ia show …` for this identity. `None` where a part of it cannot be copied as it is seen.
 pub fn show_command(settings: &Settings, source: &Source, id: &str) -> Option<String> {
     let mut command = String::from("cola-ia");
-    let by_flag = settings.resolved.iter().any(|one| one.setting.name == "db" && matches!(one.origin, Origin::Flag(_)));
+    if let Some(server) = &settings.server {
+        command = format!("{command} --server {}", shell_word(server.url.as_str())?);
+    }
+    let by_flag = settings.server.is_none()
+        && settings.resolved.iter().any(|one| one.setting.name == "db" && matches!(one.origin, Origin::Flag(_)));
     if by_flag {
         command = format!("{command} --db {}", shell_path(settings.db.to_str()?)?);
     }

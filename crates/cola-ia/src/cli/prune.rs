@@ -5,8 +5,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use cola_ia_core::clock::{SystemClock, SystemEntropy};
-use cola_ia_core::store::{ErrorKind, OpId, PruneRequest, Pruned, Store as _, StoreError};
-use cola_ia_store::sqlite::{Shrunk, SqliteStore};
+use cola_ia_core::store::{ErrorKind, OpId, PruneRequest, Pruned, Store, StoreError};
+use cola_ia_store::sqlite::Shrunk;
 use cola_ia_wire::Pruning;
 use pollster::block_on;
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
@@ -15,7 +15,7 @@ use super::add::push_json;
 use super::{Exit, Problem, Session, print};
 use crate::config::Settings;
 use crate::lang::Message;
-use crate::store;
+use crate::store::{self, Chosen};
 
 /// The options of `prune`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -38,15 +38,20 @@ pub fn run(session: &Session, options: PruneOptions, settings: &Settings) -> Res
     let interrupt =
         stop_at_a_signal().map_err(|cause| Problem::failed(Message::new("signals-failed").caused_by(&cause)))?;
     let failed = |error: StoreError| Problem::from_store(&error);
-    let store = if options.dry_run { store::view(settings)? } else { store::change(session, settings)? };
+    let store = if options.dry_run { store::view(session, settings)? } else { store::change(session, settings)? };
+    if options.shrink && store.is_remote() {
+        return Err(Problem::usage(Message::new("prune-shrink-remote")).hint(Message::new("prune-shrink-remote-hint")));
+    }
     let request = PruneRequest {
         texts: options.older_than.or(settings.retention_texts),
         deliveries: options.older_than.or(settings.retention_deliveries),
         after: None,
     };
-    let (pruned, ended) = to_the_end(&store, request, options.dry_run, &interrupt);
-    let shrunk = match ended {
-        Ok(()) if options.shrink && !options.dry_run && pruned.next.is_none() => Some(store.shrink().map_err(failed)?),
+    let (pruned, ended) = to_the_end(&*store, request, options.dry_run, &interrupt);
+    let shrunk = match (&ended, &store) {
+        (Ok(()), Chosen::File(file)) if options.shrink && !options.dry_run && pruned.next.is_none() => {
+            Some(file.shrink().map_err(failed)?)
+        }
         _ => None,
     };
     if options.json {
@@ -77,7 +82,7 @@ pub(super) fn stop_at_a_signal() -> std::io::Result<Arc<AtomicBool>> {
 /// Goes on step by step. Looking needs no lock, so that others write meanwhile; only what is found is removed under it. The
 /// sum's `next` is where it was interrupted.
 fn to_the_end(
-    store: &SqliteStore,
+    store: &dyn Store,
     mut request: PruneRequest,
     dry_run: bool,
     interrupt: &AtomicBool,

@@ -1,7 +1,7 @@
 //! `recover`: jobs whose workers are lost are taken up again.
 
 use cola_ia_core::job::JobState;
-use cola_ia_core::store::{Ended, JobSummary, LEASES_MAX, Store as _};
+use cola_ia_core::store::{Ended, JobSummary, LEASES_MAX};
 use cola_ia_wire::OrderAnswer;
 use pollster::block_on;
 
@@ -36,7 +36,7 @@ pub fn run(session: &Session, options: RecoverOptions, settings: &Settings) -> R
             let counter = if ended.state == JobState::Failed { &mut failed } else { &mut again };
             *counter += 1;
             // A job is never removed.
-            let Some(job) = block_on(jobs::find(&store, event)).map_err(|error| Problem::from_store(&error))? else {
+            let Some(job) = block_on(jobs::find(&*store, event)).map_err(|error| Problem::from_store(&error))? else {
                 continue;
             };
             push(&mut out, session, options, &job, ended);

@@ -4,7 +4,7 @@ use cola_ia_core::clock::{SystemClock, SystemEntropy};
 use cola_ia_core::event::Source;
 use cola_ia_core::job::JobState;
 use cola_ia_core::store::{
-    ConflictView, Decision, EventHistory, HISTORY_MAX, OpId, ResolveRequest, Resolved, Store as _, StoreError,
+    ConflictView, Decision, EventHistory, HISTORY_MAX, OpId, ResolveRequest, Resolved, StoreError,
 };
 use cola_ia_core::verdict::Verdict;
 use cola_ia_wire::Resolution;
@@ -48,7 +48,7 @@ pub fn run(session: &Session, options: &ResolveOptions, settings: &Settings) -> 
         .map_err(|error| Problem::from_store(&error))?;
     let event = match found.as_slice() {
         [event] => event,
-        [] => return Err(not_found(&store, options.source.as_ref(), &options.id)?),
+        [] => return Err(not_found(&*store, options.source.as_ref(), &options.id)?),
         several => return Err(several_sources(&options.id, several)),
     };
     if options.conflicts.is_empty() {

@@ -1,7 +1,9 @@
 //! `restored`: the mark of a store that was put back by other means than `restore`, and its end.
 
+use std::sync::Arc;
+
 use cola_ia_core::clock::{Clock as _, SystemClock, SystemEntropy, Timestamp};
-use cola_ia_core::store::{OpId, Restored, RestoredMark, Store as _};
+use cola_ia_core::store::{OpId, Restored, RestoredMark};
 use cola_ia_store::sqlite::SqliteStore;
 use cola_ia_wire::{Mark, VERSION};
 use pollster::block_on;
@@ -12,6 +14,7 @@ use super::progress::interruptible;
 use super::{Exit, Problem, Session, print};
 use crate::config::Settings;
 use crate::lang::Message;
+use crate::store::{self, Chosen};
 
 /// The options of `restored`.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -38,20 +41,12 @@ pub enum When {
 /// # Errors
 /// The store's.
 pub fn run(session: &Session, options: &RestoredOptions, settings: &Settings) -> Result<Exit, Problem> {
-    let store_options = interruptible(session, settings)?;
-    // A store that is missing is not made here; one of an older schema is brought up to date.
-    match SqliteStore::view(&settings.db, &store_options) {
-        Err(error) if error.code != "store_needs_migration" => return Err(Problem::from_store(&error)),
-        _ => {}
-    }
-    let (store, opened) =
-        SqliteStore::init(&settings.db, &store_options).map_err(|error| Problem::from_store(&error))?;
-    crate::store::report_opened(session, settings, &opened, false);
     let mark = match options.when {
         When::Now => RestoredMark::At(SystemClock.now()),
         When::At(at) => RestoredMark::At(at),
         When::Cleared => RestoredMark::Cleared,
     };
+    let store = open(session, settings)?;
     let op = OpId::new(&SystemClock, &SystemEntropy);
     let restored = block_on(store.restored(op, mark)).map_err(|error| Problem::from_store(&error))?;
     drop(store);
@@ -69,6 +64,22 @@ pub fn run(session: &Session, options: &RestoredOptions, settings: &Settings) ->
         None => session.note(&Message::new("restored-cleared")),
     }
     Ok(Exit::Done)
+}
+
+fn open(session: &Session, settings: &Settings) -> Result<Chosen, Problem> {
+    if settings.server.is_some() {
+        return store::change(session, settings);
+    }
+    let store_options = interruptible(session, settings)?;
+    // A store that is missing is not made here; one of an older schema is brought up to date.
+    match SqliteStore::view(&settings.db, &store_options) {
+        Err(error) if error.code != "store_needs_migration" => return Err(Problem::from_store(&error)),
+        _ => {}
+    }
+    let (store, opened) =
+        SqliteStore::init(&settings.db, &store_options).map_err(|error| Problem::from_store(&error))?;
+    store::report_opened(session, settings, &opened, false);
+    Ok(Chosen::File(Arc::new(store)))
 }
 
 fn as_json(restored: Restored) -> String {

@@ -30,7 +30,7 @@ pub fn run(session: &Session, options: &ResumeOptions, settings: &Settings) -> R
     let store = store::change(session, settings)?;
     let source = &options.source;
     let op = OpId::new(&SystemClock, &SystemEntropy);
-    let resumed = block_on(store.resume(op, source.clone())).map_err(|error| refused(&store, source, &error))?;
+    let resumed = block_on(store.resume(op, source.clone())).map_err(|error| refused(&*store, source, &error))?;
     if options.json {
         let mut out = String::new();
         push_json(&mut out, &Resumed { v: VERSION, source: source.as_str().into(), resumed });

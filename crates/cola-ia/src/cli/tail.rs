@@ -25,7 +25,7 @@ use super::show::paint_of_verdict;
 use super::{Exit, Problem, Session};
 use crate::config::Settings;
 use crate::lang::{Lang, Message};
-use crate::store;
+use crate::store::{self, Chosen};
 
 /// The options of `tail`.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -42,6 +42,8 @@ pub struct TailOptions {
 const LOOK_EVERY: Duration = Duration::from_millis(200);
 /// The store is read this often even where its files look as before: their times are no finer than the system's clock tick.
 const READ_EVERY: Duration = Duration::from_secs(5);
+/// How often a server is asked: it has no files to look at.
+const ASK_EVERY: Duration = Duration::from_millis(500);
 /// How long a lock is waited for before the next attempt.
 const LOCK_WAIT: Duration = Duration::from_secs(1);
 
@@ -55,10 +57,16 @@ pub fn run(session: &Session, options: &TailOptions, settings: &Settings) -> Res
         signal_hook::flag::register(signal, Arc::clone(&interrupted))
             .map_err(|error| Problem::failed(Message::new("signals-failed").caused_by(&error)))?;
     }
-    let mut follower = Follower { session, options, settings, cursor: None, waits_for: None };
+    let remote = match &settings.server {
+        Some(_) => Some(store::view(session, settings)?),
+        None => None,
+    };
+    let look = || remote.is_none().then(|| Look::at(&settings.db));
+    let mut follower = Follower { session, options, settings, remote: remote.as_ref(), cursor: None, waits_for: None };
     loop {
-        let look = Look::at(&settings.db);
+        let seen = look();
         let delay = match follower.read_on(&interrupted) {
+            Ok(()) if remote.is_some() => ASK_EVERY,
             Ok(()) => READ_EVERY,
             Err(Stop::Retry) => LOOK_EVERY,
             Err(Stop::Closed) => return Ok(Exit::Done),
@@ -72,7 +80,7 @@ pub fn run(session: &Session, options: &TailOptions, settings: &Settings) -> Res
             if matches!(wait_for_stdout(PollFlags::empty(), LOOK_EVERY), Ready::Closed) {
                 return Ok(Exit::Done);
             }
-            if Instant::now() >= next || Look::at(&settings.db) != look {
+            if Instant::now() >= next || look() != seen {
                 break;
             }
         }
@@ -92,6 +100,8 @@ struct Follower<'a> {
     session: &'a Session,
     options: &'a TailOptions,
     settings: &'a Settings,
+    /// The store behind a server, if it is one.
+    remote: Option<&'a Chosen>,
     cursor: Option<Cursor>,
     /// The error that has been told while the store is waited for.
     waits_for: Option<&'static str>,
@@ -100,7 +110,14 @@ struct Follower<'a> {
 impl Follower<'_> {
     /// Prints all that there is by now.
     fn read_on(&mut self, interrupted: &AtomicBool) -> Result<(), Stop> {
-        let store = store::view_briefly(self.settings, LOCK_WAIT).map_err(|error| self.cannot(&error))?;
+        let opened;
+        let store: &dyn Store = match self.remote {
+            Some(remote) => &**remote,
+            None => {
+                opened = store::view_briefly(self.settings, LOCK_WAIT).map_err(|error| self.cannot(&error))?;
+                &opened
+            }
+        };
         loop {
             let from = match &self.cursor {
                 Some(cursor) => FollowFrom::After(cursor.clone()),
@@ -131,8 +148,14 @@ impl Follower<'_> {
 
     /// What passes is waited for and told once; anything else ends.
     fn cannot(&mut self, error: &StoreError) -> Stop {
-        const PASSING: [&str; 5] =
-            ["store_locked", "store_missing", "store_needs_migration", "store_wal_orphan", "store_io"];
+        const PASSING: [&str; 6] = [
+            "server_unreachable",
+            "store_locked",
+            "store_missing",
+            "store_needs_migration",
+            "store_wal_orphan",
+            "store_io",
+        ];
         let problem = Problem::from_store(error);
         if !PASSING.contains(&error.code) {
             return Stop::Problem(problem);

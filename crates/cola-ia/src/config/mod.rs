@@ -10,12 +10,14 @@ mod prices;
 mod redact;
 mod schedules;
 mod secrets;
+mod server;
 mod sources;
 mod table;
 mod tables;
 mod value;
 mod write;
 
+use std::cmp::Ordering;
 use std::ffi::OsString;
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
@@ -33,6 +35,7 @@ pub use prices::PriceLine;
 pub use redact::redact_url;
 pub use schedules::ScheduleConfig;
 pub use secrets::SecretPlace;
+pub use server::{FoundToken, Secret, Server, ServerUrl, TokenFault, is_token, read_token};
 pub use sources::{FormConfig, Opened, Rate, SourceConfig};
 pub use table::{Kind, RESERVED_VARS, SETTINGS, Setting};
 pub use tables::TableLine;
@@ -55,6 +58,18 @@ pub enum Origin {
     Default,
 }
 
+impl Origin {
+    /// How far from the command it was said.
+    const fn distance(&self) -> u8 {
+        match self {
+            Self::Flag(_) => 0,
+            Self::Environment(_) => 1,
+            Self::File(..) => 2,
+            Self::Default => 3,
+        }
+    }
+}
+
 /// A setting, its value and where that came from.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Resolved {
@@ -71,6 +86,8 @@ pub struct Resolved {
 pub struct Settings {
     /// The store's file, as seen from the working folder.
     pub db: PathBuf,
+    /// The server that is worked with in place of that file.
+    pub server: Option<Server>,
     /// The source of events that name none.
     pub default_source: Source,
     /// Longest text.
@@ -176,18 +193,19 @@ impl Settings {
     /// # Errors
     /// The first value that is not what its setting takes, an unknown key, a file that cannot be read.
     pub fn load(flags: &Flags, environment: &Environment, named: NamedFile) -> Result<Self, Problem> {
-        refuse_server(environment)?;
         let file = file::read(flags.config.as_deref(), environment, named)?;
         let mut resolved = Vec::with_capacity(SETTINGS.len());
         for setting in &SETTINGS {
             let (value, origin) = first_said(setting, flags, environment, &file.entries)?;
             resolved.push(Resolved { setting, value, origin });
         }
+        let server = server_of(&resolved)?;
         let mut warnings = environment.unknown_variables(&sources::variables(&file.sources));
         warnings.extend(settle_line_bound(&mut resolved));
         Ok(Self {
             prices: prices::by_model(&file.prices),
             price_lines: file.prices,
+            server,
             sources: file.sources,
             schedules: file.schedules,
             ..Self::from_resolved(resolved, file.path, warnings)
@@ -235,6 +253,7 @@ impl Settings {
             grace: duration("grace"),
             retention_deliveries: value("retention.deliveries").and_then(Value::as_age),
             retention_texts: value("retention.texts").and_then(Value::as_age),
+            server: None,
             listen: value("listen").and_then(Value::as_listen).unwrap_or(SocketAddr::from(([127, 0, 0, 1], 0))),
             public_url: value("public_url").and_then(Value::as_url).map(str::to_owned),
             allowed_hosts: value("allowed_hosts").and_then(Value::as_hosts).unwrap_or_default().to_vec(),
@@ -260,14 +279,30 @@ impl Settings {
     }
 }
 
-/// Whoever names a server wants events there: they must not end up in a file here.
-fn refuse_server(environment: &Environment) -> Result<(), Problem> {
-    const SERVER_VAR: &str = "COLA_IA_SERVER";
-    match environment.var(SERVER_VAR) {
-        None => Ok(()),
-        Some(_) => Err(Problem::usage(Message::new("fault-server").with("variable", SERVER_VAR))
-            .hint(Message::new("fault-server-hint").with("variable", SERVER_VAR))),
+/// The server in force. Whoever names a server wants events there, and whoever names a file wants them in that: the one that is
+/// said closer to the command counts, and where both are said equally close, neither is guessed.
+fn server_of(resolved: &[Resolved]) -> Result<Option<Server>, Problem> {
+    let entry = |name: &str| resolved.iter().find(|entry| entry.setting.name == name);
+    let Some((server, Value::Server(Some(url)))) = entry("server").map(|entry| (entry, &entry.value)) else {
+        return Ok(None);
+    };
+    if let Some(db) = entry("db").filter(|db| db.origin != Origin::Default) {
+        match db.origin.distance().cmp(&server.origin.distance()) {
+            Ordering::Less => return Ok(None),
+            Ordering::Equal => {
+                return Err(Problem::usage(
+                    Message::new("usage-server-and-db").with("server", url).with("db", redact_url(&db.value.shown())),
+                )
+                .hint(Message::new("usage-server-and-db-hint")));
+            }
+            Ordering::Greater => {}
+        }
     }
+    Ok(Some(Server {
+        url: url.clone(),
+        token: entry("token").and_then(|entry| entry.value.as_secret()),
+        token_file: entry("token_file").and_then(|entry| entry.value.as_file()),
+    }))
 }
 
 /// The first of flag, variable, file and default that says anything.

@@ -29,6 +29,12 @@ pub struct Setting {
 pub enum Kind {
     /// The path of a store's file. A relative one in a file is relative to that file's folder.
     Store,
+    /// The address of a server; empty for none.
+    Server,
+    /// A secret; empty for none.
+    Secret,
+    /// The path of a file; empty for none. A relative one in a file is relative to that file's folder.
+    File,
     /// The name of a source.
     Source,
     /// A size: a whole number of bytes, or text such as `8MiB`.
@@ -67,7 +73,7 @@ pub enum Kind {
 }
 
 /// Every setting, in the order in which people read them.
-pub const SETTINGS: [Setting; 28] = [
+pub const SETTINGS: [Setting; 31] = [
     Setting {
         name: "db",
         env: "COLA_IA_DB",
@@ -75,6 +81,33 @@ pub const SETTINGS: [Setting; 28] = [
         kind: Kind::Store,
         default: "cola_ia.sqlite3",
         about: "setting-db",
+        secret: false,
+    },
+    Setting {
+        name: "server",
+        env: "COLA_IA_SERVER",
+        flag: Some("server"),
+        kind: Kind::Server,
+        default: "",
+        about: "setting-server",
+        secret: false,
+    },
+    Setting {
+        name: "token",
+        env: "COLA_IA_TOKEN",
+        flag: None,
+        kind: Kind::Secret,
+        default: "",
+        about: "setting-token",
+        secret: true,
+    },
+    Setting {
+        name: "token_file",
+        env: "COLA_IA_TOKEN_FILE",
+        flag: None,
+        kind: Kind::File,
+        default: "",
+        about: "setting-token-file",
         secret: false,
     },
     Setting {

@@ -9,7 +9,8 @@ use cola_ia_core::age::parse_age;
 use cola_ia_core::event::Source;
 use toml::de::DeValue;
 
-use super::{Kind, redact_url, size};
+use super::redact::REDACTED;
+use super::{Kind, Secret, ServerUrl, is_token, redact_url, size};
 use crate::cli::{Exit, Problem};
 use crate::lang::Message;
 
@@ -21,6 +22,12 @@ pub(super) const NEVER: &str = "never";
 pub enum Value {
     /// A path.
     Path(PathBuf),
+    /// The address of a server, if there is one.
+    Server(Option<ServerUrl>),
+    /// A secret, if there is one.
+    Secret(Option<Secret>),
+    /// The path of a file, if there is one.
+    File(Option<PathBuf>),
     /// The name of a source.
     Source(Source),
     /// A size.
@@ -45,6 +52,21 @@ impl Value {
     /// The path, where it is one.
     pub fn as_path(&self) -> Option<&Path> {
         if let Self::Path(path) = self { Some(path) } else { None }
+    }
+
+    /// The secret, where it is one.
+    pub fn as_secret(&self) -> Option<Secret> {
+        if let Self::Secret(secret) = self { secret.clone() } else { None }
+    }
+
+    /// The path of a file, where it is one.
+    pub fn as_file(&self) -> Option<PathBuf> {
+        if let Self::File(path) = self { path.clone() } else { None }
+    }
+
+    /// A path as people see it; empty for what is none.
+    pub(super) fn shown(&self) -> String {
+        self.as_path().map(|path| path.to_string_lossy().into_owned()).unwrap_or_default()
     }
 
     /// The source, where it is one.
@@ -138,14 +160,21 @@ impl Kind {
 
     /// Reads a flag's or a variable's text.
     pub(super) fn parse_text(self, text: &OsStr) -> Result<Value, Fault> {
-        if self == Self::Store {
-            return store_path(text);
+        match self {
+            Self::Store => return store_path(text),
+            Self::File => return file_path(text),
+            _ => {}
         }
         let Some(text) = text.to_str() else {
-            return Err(Fault::new("fault-not-utf8", &text.to_string_lossy()));
+            // What is secret is not shown, however it is spelled.
+            let shown = if self == Self::Secret { REDACTED.into() } else { text.to_string_lossy() };
+            return Err(Fault::new("fault-not-utf8", &shown));
         };
         match self {
             Self::Store => store_path(text.as_ref()),
+            Self::File => file_path(text.as_ref()),
+            Self::Server => server(text),
+            Self::Secret => secret(text),
             Self::Source => source(text),
             Self::Bytes { min, max } => bytes(text, min, max),
             Self::Count { min, max } => count(text, min, max),
@@ -182,7 +211,9 @@ impl Kind {
                 | Self::Source
                 | Self::Listen
                 | Self::Url
-                | Self::Hosts,
+                | Self::Hosts
+                | Self::Server
+                | Self::Secret,
                 DeValue::String(text),
             ) => self.parse_text(text.as_ref().as_ref()),
             (Self::Hosts, DeValue::Array(list)) => {
@@ -192,6 +223,12 @@ impl Kind {
                 });
                 hosts(texts.collect::<Result<Vec<_>, _>>()?.into_iter())
             }
+            (Self::File, DeValue::String(text)) => match self.parse_text(text.as_ref().as_ref())? {
+                Value::File(Some(path)) if path.is_relative() && !folder.as_os_str().is_empty() => {
+                    Ok(Value::File(Some(folder.join(path))))
+                }
+                value => Ok(value),
+            },
             (Self::Store | Self::Folder, DeValue::String(text)) => match self.parse_text(text.as_ref().as_ref())? {
                 // An empty folder is the working one: joining it would add nothing but a changed spelling.
                 Value::Path(path) if path.is_relative() && !folder.as_os_str().is_empty() => {
@@ -207,7 +244,14 @@ impl Kind {
                     Self::Duration { .. } => "fault-type-duration",
                     Self::Age => "fault-type-age",
                     Self::Hosts => "fault-type-hosts",
-                    Self::Source | Self::Store | Self::Listen | Self::Url | Self::Folder => "fault-type-string",
+                    Self::Source
+                    | Self::Store
+                    | Self::Listen
+                    | Self::Url
+                    | Self::Folder
+                    | Self::Server
+                    | Self::Secret
+                    | Self::File => "fault-type-string",
                 };
                 Err(Fault::new(wanted, value.type_str()))
             }
@@ -230,6 +274,30 @@ fn store_path(text: &OsStr) -> Result<Value, Fault> {
         return Err(Fault::new("fault-store-url", &redact_url(&shown)).hint("fault-store-url-hint"));
     }
     Ok(Value::Path(PathBuf::from(text)))
+}
+
+fn file_path(text: &OsStr) -> Result<Value, Fault> {
+    if text.as_encoded_bytes().contains(&0) {
+        return Err(Fault::new("fault-path-nul", &text.to_string_lossy()));
+    }
+    Ok(Value::File((!text.is_empty()).then(|| PathBuf::from(text))))
+}
+
+fn server(text: &str) -> Result<Value, Fault> {
+    if text.is_empty() {
+        return Ok(Value::Server(None));
+    }
+    let url = ServerUrl::parse(text).map_err(|key| Fault::new(key, &redact_url(text)).hint("fault-server-url-hint"))?;
+    Ok(Value::Server(Some(url)))
+}
+
+fn secret(text: &str) -> Result<Value, Fault> {
+    // A final line end comes with `$(cat FILE)` of some shells and is no part of it.
+    let text = text.trim();
+    if !text.is_empty() && !is_token(text) {
+        return Err(Fault::new("fault-token", REDACTED).hint("fault-token-hint"));
+    }
+    Ok(Value::Secret((!text.is_empty()).then(|| Secret::new(text))))
 }
 
 fn folder(text: &str) -> Result<Value, Fault> {

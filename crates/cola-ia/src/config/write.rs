@@ -1,11 +1,12 @@
 //! Settings as TOML that can be pasted back.
 
 use std::fmt::Write as _;
+use std::path::Path;
 use std::time::Duration;
 
 use super::redact::REDACTED;
 use super::value::NEVER;
-use super::{Resolved, SETTINGS, Setting, Value, redact_url};
+use super::{Resolved, SETTINGS, ServerUrl, Setting, Value, redact_url};
 use crate::lang::Lang;
 
 /// Longest line of a comment in the file that `init` writes.
@@ -17,13 +18,21 @@ pub fn pasteable_line(resolved: &Resolved) -> String {
 }
 
 fn shown(setting: &Setting, value: &Value) -> String {
-    if setting.secret { quoted(REDACTED) } else { toml_literal(value) }
+    match value {
+        // That there is none is no secret.
+        Value::Secret(None) => quoted(""),
+        _ if setting.secret => quoted(REDACTED),
+        value => toml_literal(value),
+    }
 }
 
 /// The value as TOML. A password in a path that is a URL is redacted.
 pub fn toml_literal(value: &Value) -> String {
     match value {
         Value::Path(path) => quoted(&redact_url(&path.to_string_lossy())),
+        Value::Server(server) => quoted(server.as_ref().map_or("", ServerUrl::as_str)),
+        Value::Secret(secret) => quoted(if secret.is_some() { REDACTED } else { "" }),
+        Value::File(path) => quoted(&path.as_deref().map(Path::to_string_lossy).unwrap_or_default()),
         Value::Source(source) => quoted(source.as_str()),
         Value::Bytes(bytes) => {
             let size = size(*bytes);

@@ -11,7 +11,6 @@ use cola_ia_core::event::Source;
 use cola_ia_core::job::{LeaseToken, RetryPolicy};
 use cola_ia_core::price::Prices;
 use cola_ia_core::store::{EffectBegun, EffectRef, Failure, JobRun, LeaseLost, Looked, Store, StoreError};
-use cola_ia_store::sqlite::SqliteStore;
 use cola_ia_wire::{EffectAnswer, EffectRequest, VERSION};
 use pollster::block_on;
 
@@ -21,7 +20,7 @@ use crate::cli::{Problem, Session, lease};
 use crate::config::{Environment, Settings};
 use crate::lang::Message;
 use crate::money::{self, Uncounted};
-use crate::store;
+use crate::store::{self, Chosen};
 use crate::worker::inside::{Asked, Inside};
 use crate::worker::outage::can_pass;
 
@@ -29,7 +28,7 @@ use crate::worker::outage::can_pass;
 pub(crate) enum Holder {
     /// The store, for the job of a lease.
     Store {
-        store: Box<SqliteStore>,
+        store: Chosen,
         policy: RetryPolicy,
         lease: LeaseToken,
         job: Option<JobRun>,
@@ -51,7 +50,7 @@ impl Holder {
             return Ok(Self::Worker(inside));
         }
         let lease = lease(session, named)?;
-        let store = Box::new(store::change(session, settings)?);
+        let store = store::change(session, settings)?;
         Ok(Self::Store {
             store,
             policy: settings.retry,

@@ -15,7 +15,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use cola_ia_core::clock::{SystemClock, SystemEntropy};
 use cola_ia_core::store::export::{EXPORT_VERSION, ImportBatch, Kind};
-use cola_ia_core::store::{ErrorKind, OpId, Store as _, StoreError};
+use cola_ia_core::store::{ErrorKind, OpId, StoreError};
 use cola_ia_store::sqlite::{Options, SqliteStore};
 use cola_ia_wire::{ExportCounts, ExportHeader, ExportLine, read_export_line};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
@@ -29,6 +29,7 @@ use crate::cli::{Exit, Problem, Session, errors};
 use crate::config::Settings;
 use crate::intake::{RawEnd, RawLine, read_raw};
 use crate::lang::Message;
+use crate::store::{self, Chosen};
 use assemble::{Assembler, Member};
 
 /// Runs the command.
@@ -113,7 +114,7 @@ struct Import<'a> {
     name: &'a str,
     consumed: Arc<AtomicU64>,
     bar: Option<ProgressBar>,
-    store: Option<SqliteStore>,
+    store: Option<Chosen>,
     header: Option<ExportHeader>,
     assembler: Assembler,
     /// Records that were read.
@@ -195,15 +196,22 @@ impl Import<'_> {
             )
             .hint(Message::new("import-newer-hint")));
         }
-        let patience = Arc::new(LockWait::new(self.interrupt.clone(), self.session.clone()));
-        let options = Options { patience, ..crate::store::options(self.settings) };
-        let (store, opened) =
-            SqliteStore::init(&self.settings.db, &options).map_err(|error| Problem::from_store(&error))?;
-        crate::store::report_opened(self.session, self.settings, &opened, false);
-        self.store = Some(store);
+        self.store = Some(self.open()?);
         self.header = Some(header);
         // Refused before anything enters, also where the export holds nothing.
         self.commit()
+    }
+
+    fn open(&self) -> Result<Chosen, Problem> {
+        if self.settings.server.is_some() {
+            return store::change(self.session, self.settings);
+        }
+        let patience = Arc::new(LockWait::new(self.interrupt.clone(), self.session.clone()));
+        let options = Options { patience, ..store::options(self.settings) };
+        let (store, opened) =
+            SqliteStore::init(&self.settings.db, &options).map_err(|error| Problem::from_store(&error))?;
+        store::report_opened(self.session, self.settings, &opened, false);
+        Ok(Chosen::File(Arc::new(store)))
     }
 
     fn not_an_export(&self) -> Problem {

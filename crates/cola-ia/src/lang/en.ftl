@@ -19,6 +19,7 @@ heading-exit-codes = Exit codes
 help-more = More, with examples, with --help.
 
 value-file = FILE
+value-url = URL
 value-folder = FOLDER
 value-source = NAME
 value-of-source = SOURCE
@@ -81,6 +82,7 @@ exit-codes-cola-ia =
     2    the command or a setting is not understood; nothing was attempted
     3    conflicts were found and --fail-on conflict was given
     4    some input was refused; everything else entered
+    5    the server does not know the token, or it does not allow this
     6    only the last line is unfinished; the next run takes it
     7    the lease is lost; nothing was changed
     8    there is nothing to claim; where a source is paused, stderr says so
@@ -926,6 +928,7 @@ usage-help = cola-ia help [COMMAND]...
 arg-help = Print help; -h is shorter
 arg-version = Print the version
 arg-db = The store's file [setting db, COLA_IA_DB; default: cola_ia.sqlite3]
+arg-server = The address of a server to work with in place of a file [setting server, COLA_IA_SERVER; its token: COLA_IA_TOKEN or COLA_IA_TOKEN_FILE]
 arg-config = The file of settings [COLA_IA_CONFIG; default: cola-ia.toml in the working folder, if it is there]
 arg-lang = Language of help, messages and the words on stdout: es or en [COLA_IA_LANG; default: prose as the locale says, words in Spanish]
 arg-color = When to use colour: auto, always or never [default: auto; NO_COLOR is respected]
@@ -1102,6 +1105,12 @@ usage-resolve-one = only one of --keep, --accept and --as can be given
 usage-resolve-run = --run goes with --accept
 usage-resolve-as-one = --as is about one conflict: an id has one text
 usage-prune-shrink = --shrink does not go with --dry-run
+server-token-missing = the server { $server } needs a token, and there is none
+server-token-missing-hint = give it in COLA_IA_TOKEN, or name a file that holds it in COLA_IA_TOKEN_FILE; “cola-ia token create” makes one
+server-token-none = { $path } holds no token
+server-token-open = others can read the token in { $path }
+server-token-open-hint = chmod 600 { $path }
+server-token-unreadable = the token's file { $path } cannot be read: { $cause }
 usage-lease-what = a lease is what “cola-ia claim” prints first: 36 hexadecimal digits
 usage-lease-missing = no lease is named, and { $variable } is not set
 usage-not-a-lease = “{ $value }” is no lease
@@ -1148,8 +1157,16 @@ fault-not-bool = “{ $value }” is neither true nor false
 fault-empty-path = the path is empty
 fault-path-nul = the path has a character U+0000
 fault-postgres = this version has no PostgreSQL backend and cannot open { $value }
-fault-server = { $variable } names a server, and this version cannot talk to one
-fault-server-hint = unset { $variable } to use the store that --db names
+fault-server-url = “{ $value }” is not the address of a server
+fault-server-url-user = “{ $value }” names a user: a server is opened with a token, COLA_IA_TOKEN or COLA_IA_TOKEN_FILE
+fault-server-url-open = “{ $value }” would send the token over an open network
+fault-server-url-hint = write https://HOST[:PORT], or http://127.0.0.1:PORT for a server on this machine
+fault-token = what stands there is no token
+fault-token-hint = a token is one word of visible ASCII characters, such as “token create” prints
+usage-server-and-db = both a server, { $server }, and a file, { $db }, are named
+usage-server-and-db-hint = name one of the two: --server and --db, COLA_IA_SERVER and COLA_IA_DB, or the settings server and db
+usage-server-refused = “{ $command }” works on this machine, and not with the server { $server }
+usage-server-refused-hint = run it where the store's file is, without --server and with COLA_IA_SERVER unset
 fault-postgres-hint = give the path of a file: cola-ia keeps its store in SQLite
 fault-store-url = a store is a file, and { $value } is an address
 fault-store-url-hint = give the path alone, such as cola_ia.sqlite3
@@ -1204,6 +1221,10 @@ config-file-head =
 config-file-prices = What models cost, in the store's currency: for a million tokens that go in and come out, and for each request. They are used where a result tells model and tokens and no cost. The name is the one that results tell, letter for letter.
 config-file-variable = In the environment: { $variable }.
 setting-db = The store's file. A relative path is relative to the folder of this file.
+setting-server =
+    The address of a server that all commands work with in place of the store's file: https, or http on this machine. Empty: none.
+setting-token = The token that opens the server. Better kept in a file: token_file.
+setting-token-file = A file with the token that opens the server, readable by its owner alone. token goes before it.
 setting-default-source = The source of events that name none.
 setting-max-text-bytes = Longest text of an event, in bytes or with a unit (KiB, MiB). At most 256 MiB.
 setting-max-line-bytes =
@@ -1551,6 +1572,8 @@ prune-ops =
         [one] the record of 1 call
        *[other] the records of { $count } calls
     }
+prune-shrink-remote = --shrink works on the store's file, and not with a server
+prune-shrink-remote-hint = run it where the file is, without --server
 prune-shrunk = the store took { $from } and takes { $to }
 prune-shrink-hint = the room is used again by new events; to give it back to the disk: cola-ia prune --shrink
 
@@ -2265,6 +2288,22 @@ store-import_other_namespace = the store { $path } has events of another origin 
 store-import_other_namespace-hint = import into a new store: cola-ia import --db NEW FILE
 store-import_out_of_order = the records of an import do not stand in the order of an export; this is a fault of cola-ia
 store-import_out_of_order-hint = please report it; nothing of that batch was changed
+store-server_address = the server's address cannot be used: { $cause }
+store-server_address-hint = write https://HOST[:PORT], or http://127.0.0.1:PORT for a server on this machine
+store-server_answer = the server { $server } answered something else: { $cause }
+store-server_answer-hint = look whether a cola-ia server of this version or a newer one is at that address, and no other program before it
+store-server_certificates = the certificates that this system trusts cannot be read: { $cause }
+store-server_certificates-hint = install the system's package of certificates, often called ca-certificates
+store-server_forbidden = the token is good, and the server { $server } does not allow it this: { $what }
+store-server_forbidden-hint = ask for a token with that scope or source: cola-ia token create
+store-server_insecure = the token would go over an open network to { $server }
+store-server_insecure-hint = give the server's https address
+store-server_token = what was given as a token is none
+store-server_token-hint = a token is one word of visible ASCII characters, such as “token create” prints
+store-server_unauthorised = the server { $server } does not know this token, or it has ended
+store-server_unauthorised-hint = give one that is good, in COLA_IA_TOKEN or in the file that COLA_IA_TOKEN_FILE names
+store-server_unreachable = the server { $server } does not answer: { $cause }
+store-server_unreachable-hint = look whether “cola-ia serve” runs there, and whether the address is right; what was not answered can be said again
 store-interrupted = interrupted; what was answered is stored
 store-interrupted-hint = run the same again: nothing enters twice
 store-store_closed = the store has been closed

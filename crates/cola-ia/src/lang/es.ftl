@@ -19,6 +19,7 @@ heading-exit-codes = Códigos de salida
 help-more = Más detalle y ejemplos, con --help.
 
 value-file = ARCHIVO
+value-url = URL
 value-folder = CARPETA
 value-source = NOMBRE
 value-of-source = ORIGEN
@@ -81,6 +82,7 @@ exit-codes-cola-ia =
     2    no se entiende el comando o un ajuste; no se intentó nada
     3    hay conflictos y pediste --fail-on conflict
     4    se rechazó parte de la entrada; lo demás entró
+    5    el servidor no conoce el token, o este no permite hacerlo
     6    solo quedó sin terminar la última línea; la próxima vez entrará
     7    se perdió la reserva; no se cambió nada
     8    no hay nada que reservar; si un origen está en pausa, stderr lo dice
@@ -944,6 +946,7 @@ usage-help = cola-ia help [COMANDO]...
 arg-help = Muestra la ayuda; -h es más breve
 arg-version = Muestra la versión
 arg-db = El archivo del almacén [ajuste db, COLA_IA_DB; predeterminado: cola_ia.sqlite3]
+arg-server = La dirección de un servidor con el que trabajar en lugar de un archivo [ajuste server, COLA_IA_SERVER; su token: COLA_IA_TOKEN o COLA_IA_TOKEN_FILE]
 arg-config = El archivo de ajustes [COLA_IA_CONFIG; predeterminado: cola-ia.toml en la carpeta de trabajo, si está]
 arg-lang = Idioma de la ayuda, los mensajes y las palabras de la salida: es o en [COLA_IA_LANG; predeterminado: los mensajes según la configuración regional, las palabras en español]
 arg-color = Cuándo usar color: auto, always (siempre) o never (nunca) [predeterminado: auto; respeta NO_COLOR]
@@ -1120,6 +1123,12 @@ usage-resolve-one = solo puede darse uno de --keep, --accept y --as
 usage-resolve-run = --run va con --accept
 usage-resolve-as-one = --as trata de un solo conflicto: un id tiene un texto
 usage-prune-shrink = --shrink no va con --dry-run
+server-token-missing = el servidor { $server } necesita un token y no hay ninguno
+server-token-missing-hint = dalo en COLA_IA_TOKEN, o nombra en COLA_IA_TOKEN_FILE un archivo que lo tenga; «cola-ia token create» crea uno
+server-token-none = { $path } no contiene ningún token
+server-token-open = otros pueden leer el token de { $path }
+server-token-open-hint = chmod 600 { $path }
+server-token-unreadable = no se puede leer el archivo del token, { $path }: { $cause }
 usage-lease-what = una reserva es lo primero que escribe «cola-ia claim»: 36 cifras hexadecimales
 usage-lease-missing = no se nombra ninguna reserva, y { $variable } no está en el entorno
 usage-not-a-lease = «{ $value }» no es una reserva
@@ -1166,8 +1175,16 @@ fault-not-bool = «{ $value }» no es ni true ni false
 fault-empty-path = la ruta está vacía
 fault-path-nul = la ruta tiene un carácter U+0000
 fault-postgres = esta versión no trabaja con PostgreSQL y no puede abrir { $value }
-fault-server = { $variable } nombra un servidor, y esta versión no sabe hablar con ninguno
-fault-server-hint = quita { $variable } para usar el almacén que nombra --db
+fault-server-url = «{ $value }» no es la dirección de un servidor
+fault-server-url-user = «{ $value }» nombra un usuario: un servidor se abre con un token, COLA_IA_TOKEN o COLA_IA_TOKEN_FILE
+fault-server-url-open = «{ $value }» enviaría el token por una red abierta
+fault-server-url-hint = escribe https://HOST[:PUERTO], o http://127.0.0.1:PUERTO para un servidor en esta máquina
+fault-token = lo que hay ahí no es un token
+fault-token-hint = un token es una sola palabra de caracteres ASCII visibles, como la que imprime «token create»
+usage-server-and-db = se nombran a la vez un servidor, { $server }, y un archivo, { $db }
+usage-server-and-db-hint = nombra uno de los dos: --server o --db, COLA_IA_SERVER o COLA_IA_DB, o los ajustes server y db
+usage-server-refused = «{ $command }» trabaja en esta máquina, y no con el servidor { $server }
+usage-server-refused-hint = ejecútalo donde está el archivo del almacén, sin --server y sin COLA_IA_SERVER
 fault-postgres-hint = da la ruta de un archivo: cola-ia guarda su almacén en SQLite
 fault-store-url = un almacén es un archivo, y { $value } es una dirección
 fault-store-url-hint = da solo la ruta, como cola_ia.sqlite3
@@ -1222,6 +1239,10 @@ config-file-head =
 config-file-prices = Lo que cuestan los modelos, en la moneda del almacén: por millón de tokens que entran y que salen, y por cada petición. Se usan cuando un resultado dice modelo y tokens y no dice el coste. El nombre es el que dan los resultados, letra por letra.
 config-file-variable = En el entorno: { $variable }.
 setting-db = El archivo del almacén. Una ruta relativa parte de la carpeta de este archivo.
+setting-server =
+    La dirección de un servidor con el que trabajan todas las órdenes en lugar del archivo del almacén: https, o http en esta máquina. Vacía: ninguno.
+setting-token = El token que abre el servidor. Mejor en un archivo: token_file.
+setting-token-file = Un archivo con el token que abre el servidor, que solo su dueño pueda leer. Si se da token, cuenta ese.
 setting-default-source = El origen de los eventos que no nombran ninguno.
 setting-max-text-bytes = El texto más largo de un evento, en bytes o con unidad (KiB, MiB). Como máximo, 256 MiB.
 setting-max-line-bytes =
@@ -1569,6 +1590,8 @@ prune-ops =
         [one] el apunte de 1 llamada
        *[other] los apuntes de { $count } llamadas
     }
+prune-shrink-remote = --shrink trabaja sobre el archivo del almacén, y no con un servidor
+prune-shrink-remote-hint = ejecútalo donde está el archivo, sin --server
 prune-shrunk = el almacén ocupaba { $from } y ocupa { $to }
 prune-shrink-hint = el sitio lo usarán los eventos nuevos; para devolverlo al disco: cola-ia prune --shrink
 
@@ -2294,6 +2317,22 @@ store-import_other_namespace = el almacén { $path } tiene eventos de otro orige
 store-import_other_namespace-hint = importa en un almacén nuevo: cola-ia import --db NUEVO ARCHIVO
 store-import_out_of_order = los registros de una importación no están en el orden de una exportación; es un fallo de cola-ia
 store-import_out_of_order-hint = avísanos, por favor; no se cambió nada de ese lote
+store-server_address = no se puede usar la dirección del servidor: { $cause }
+store-server_address-hint = escribe https://HOST[:PUERTO], o http://127.0.0.1:PUERTO para un servidor en esta máquina
+store-server_answer = el servidor { $server } respondió otra cosa: { $cause }
+store-server_answer-hint = mira si en esa dirección hay un servidor cola-ia de esta versión o de una más nueva, y ningún otro programa delante
+store-server_certificates = no se pueden leer los certificados en los que confía este sistema: { $cause }
+store-server_certificates-hint = instala el paquete de certificados del sistema, que suele llamarse ca-certificates
+store-server_forbidden = el token vale, pero el servidor { $server } no le permite esto: { $what }
+store-server_forbidden-hint = pide un token con ese permiso o ese origen: cola-ia token create
+store-server_insecure = el token iría por una red abierta hasta { $server }
+store-server_insecure-hint = da la dirección https del servidor
+store-server_token = lo que se dio como token no lo es
+store-server_token-hint = un token es una sola palabra de caracteres ASCII visibles, como la que imprime «token create»
+store-server_unauthorised = el servidor { $server } no conoce este token, o ya caducó
+store-server_unauthorised-hint = da uno que valga, en COLA_IA_TOKEN o en el archivo que nombra COLA_IA_TOKEN_FILE
+store-server_unreachable = el servidor { $server } no responde: { $cause }
+store-server_unreachable-hint = mira si allí se ejecuta «cola-ia serve» y si la dirección es la correcta; lo que no tuvo respuesta se puede repetir
 store-interrupted = interrumpido; lo que se respondió está guardado
 store-interrupted-hint = ejecuta lo mismo otra vez: nada entra dos veces
 store-store_closed = el almacén está cerrado

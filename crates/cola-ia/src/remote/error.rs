@@ -67,7 +67,7 @@ fn kind(word: &str) -> Option<ErrorKind> {
 }
 
 /// A word of a server for as long as the process lives: an error's words do. They are few, and bounded whatever a server says.
-fn word(text: &str) -> &'static str {
+pub(super) fn word(text: &str) -> &'static str {
     static WORDS: OnceLock<Mutex<HashSet<&'static str>>> = OnceLock::new();
     let known = WORDS.get_or_init(Mutex::default);
     let mut known = known.lock().unwrap_or_else(PoisonError::into_inner);

@@ -1,12 +1,17 @@
-//! Asked of a server.
+//! What is known of an identity.
+
+use cola_ia_wire::v1::event::Events;
 
 use super::*;
 
 /// See [`Store::find_events`].
 pub(super) async fn find_events(
-    _store: &RemoteStore,
-    _source: Option<Source>,
-    _id: String,
+    store: &RemoteStore,
+    source: Option<Source>,
+    id: String,
 ) -> Result<Vec<EventHistory>, StoreError> {
-    todo!()
+    let mut pairs = vec![("id", id)];
+    pairs.extend(source.map(|source| ("source", source.to_string())));
+    let found: Events = store.ask(Ask::get("/events", &pairs)).await?;
+    Ok(found.events.into_iter().map(Into::into).collect())
 }

@@ -22,6 +22,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
+use axum::body::Bytes;
 use cola_ia_core::clock::Timestamp;
 use cola_ia_core::effect::{Begin, Evidence, Micros, ReportAnswer, SettleAnswer};
 use cola_ia_core::event::Source;
@@ -32,6 +33,7 @@ use cola_ia_core::store::*;
 use serde::de::DeserializeOwned;
 use tokio::runtime::Runtime;
 
+pub use keeping::Received;
 use transport::{Ask, Transport};
 
 /// A store behind a server.
@@ -86,6 +88,21 @@ impl RemoteStore {
     /// The answer to this is none of a server of ours.
     fn nonsense(&self, what: &str) -> StoreError {
         error::nonsense(self.server(), &what)
+    }
+
+    /// Asks for something that is not JSON.
+    async fn ask_bytes(&self, ask: Ask) -> Result<Bytes, StoreError> {
+        let transport = self.transport.clone();
+        self.inside(async move { transport.ask_bytes(&ask).await }).await
+    }
+
+    /// Runs on the runtime of its own.
+    async fn inside<T: Send + 'static>(
+        &self,
+        asking: impl Future<Output = Result<T, StoreError>> + Send + 'static,
+    ) -> Result<T, StoreError> {
+        let runtime = self.runtime.as_ref().expect("the runtime is there until the store is dropped");
+        runtime.spawn(asking).await.unwrap_or_else(|cause| Err(error::unreachable(self.server(), &cause)))
     }
 }
 
@@ -278,7 +295,7 @@ impl Store for RemoteStore {
     }
 
     async fn effect_list(&self, request: EffectListRequest) -> Result<Page<EffectSummary>, StoreError> {
-        effects::list(self, request).await
+        lists::effects(self, request).await
     }
 
     async fn costs(&self, request: CostsRequest) -> Result<Costs, StoreError> {

@@ -31,6 +31,8 @@ const REPEAT_FOR: Duration = Duration::from_secs(10);
 const FIRST_WAIT: Duration = Duration::from_millis(50);
 /// … up to this.
 const MAX_WAIT: Duration = Duration::from_secs(1);
+/// The media type of most bodies.
+const JSON: &str = "application/json";
 /// The largest answer that is read.
 pub(super) const ANSWER_MAX_BYTES: usize = 128 << 20;
 /// How long a connection is kept that nobody uses.
@@ -44,6 +46,7 @@ pub(super) struct Ask {
     path: String,
     op: Option<OpId>,
     body: Bytes,
+    media_type: &'static str,
     wait: Duration,
 }
 
@@ -57,7 +60,7 @@ impl Ask {
             path.push('?');
             path.push_str(&query.finish());
         }
-        Self { method: Method::GET, path, op: None, body: Bytes::new(), wait: Duration::ZERO }
+        Self { method: Method::GET, path, op: None, body: Bytes::new(), media_type: "", wait: Duration::ZERO }
     }
 
     /// Sends this as JSON.
@@ -73,7 +76,18 @@ impl Ask {
     fn send(method: Method, path: &str, body: &impl Serialize) -> Self {
         // Shapes of ours are always JSON: their keys are strings.
         let body = serde_json::to_vec(body).expect("a shape of the wire is JSON");
-        Self { method, path: path.to_owned(), op: None, body: body.into(), wait: Duration::ZERO }
+        Self { method, path: path.to_owned(), op: None, body: body.into(), media_type: JSON, wait: Duration::ZERO }
+    }
+
+    /// Sends this body, of this media type.
+    pub(super) fn lines(path: &str, media_type: &'static str, body: String) -> Self {
+        let path = path.to_owned();
+        Self { method: Method::POST, path, op: None, body: body.into(), media_type, wait: Duration::ZERO }
+    }
+
+    /// Sends nothing but the path.
+    pub(super) fn bare(path: &str) -> Self {
+        Self::lines(path, "", String::new())
     }
 
     /// Under this op id.
@@ -180,6 +194,19 @@ impl Transport {
         }
     }
 
+    /// Asks once for what comes piece by piece; an error is read whole.
+    pub(super) async fn stream(&self, ask: &Ask) -> Result<Response<Incoming>, StoreError> {
+        let asked = tokio::time::timeout(ANSWER_WITHIN + ask.wait, self.send(self.request(ask)?)).await;
+        let response = asked.map_err(|_| error::unreachable(&self.base, &"no answer in time"))??;
+        let status = response.status();
+        if status == StatusCode::OK {
+            return Ok(response);
+        }
+        let body = Limited::new(response.into_body(), ANSWER_MAX_BYTES).collect().await;
+        let body = body.map(http_body_util::Collected::to_bytes).unwrap_or_default();
+        Err(error::of_answer(&self.base, status, &body))
+    }
+
     fn request(&self, ask: &Ask) -> Result<Request<Full<Bytes>>, StoreError> {
         let mut request = Request::builder()
             .method(ask.method.clone())
@@ -187,8 +214,8 @@ impl Transport {
             .header(header::AUTHORIZATION, self.token.clone())
             .header(header::ACCEPT, "application/json")
             .header(header::USER_AGENT, concat!("cola-ia/", env!("CARGO_PKG_VERSION")));
-        if ask.method != Method::GET {
-            request = request.header(header::CONTENT_TYPE, "application/json");
+        if !ask.media_type.is_empty() {
+            request = request.header(header::CONTENT_TYPE, ask.media_type);
         }
         if let Some(op) = ask.op {
             request = request.header(OP_HEADER, op_text(op));

@@ -18,9 +18,12 @@ use super::outage::{Backoff, can_pass};
 use super::stop::Stopping;
 use crate::cli::Problem;
 use crate::print::id_on_a_line;
+use crate::remote::RemoteStore;
 
 /// How often an idle worker looks whether anybody has committed something.
 const LOOK_EVERY: Duration = Duration::from_millis(20);
+/// The longest that a server is asked to wait for something to be committed. A job that is due meanwhile is seen then.
+const ASK_AGAIN: Duration = Duration::from_secs(5);
 /// Ended jobs beyond the number of places whose ends wait to be recorded or said: with more, no new ones are begun.
 const UNSAID_MAX: usize = 64;
 /// After a command could not be started, no other is begun for so long.
@@ -322,6 +325,9 @@ async fn wait_for_work(worker: &Worker, claim: &Claim, seen: u64) {
         due_after.is_some_and(|micros| begun.elapsed() >= Duration::from_micros(micros))
             || claim.next_due.is_some_and(|due| SystemClock.now() >= due)
     };
+    if let Some(remote) = &worker.remote {
+        return wait_for_server(worker, remote, seen, due_after.map(Duration::from_micros)).await;
+    }
     loop {
         tokio::select! {
             biased;
@@ -340,6 +346,21 @@ async fn wait_for_work(worker: &Worker, claim: &Claim, seen: u64) {
         }
         if is_due() {
             return;
+        }
+    }
+}
+
+/// The same with a server, which answers when somebody has committed something: one request that waits, in place of many.
+async fn wait_for_server(worker: &Worker, remote: &RemoteStore, seen: u64, due_after: Option<Duration>) {
+    let most = due_after.unwrap_or(ASK_AGAIN).min(ASK_AGAIN);
+    tokio::select! {
+        biased;
+        () = worker.stopper.reaches(Stopping::InOrder) => {}
+        () = worker.ended.notified() => {}
+        () = tokio::time::sleep(most) => {}
+        changes = remote.changes_after(seen, most) => if let Err(error) = changes {
+            worker.outage.failed(&error);
+            tokio::time::sleep(TROUBLE_WAIT).await;
         }
     }
 }

@@ -86,6 +86,14 @@ pub(super) async fn extend_all(worker: &Worker) -> bool {
             let first = started(&mut call).await;
             calls.push((chunk.to_vec(), call, first));
         }
+        // Over a network one call may overtake another: none is made until these are answered.
+        if worker.remote.is_some() {
+            for (_, call, first) in &mut calls {
+                if first.is_none() {
+                    *first = Some(call.await);
+                }
+            }
+        }
         drop(order);
         calls
     };
@@ -136,6 +144,10 @@ pub(super) async fn started<T>(call: &mut Pin<Box<dyn Future<Output = T> + Send 
 /// Ends the leases of workers that are lost. Our own that ran out (a lock was held for long, the machine slept) are extended
 /// instead: their commands run, and nobody else has taken them.
 pub(super) async fn recover(worker: &Worker) {
+    // A server does it itself, whoever works with it.
+    if worker.remote.is_some() {
+        return;
+    }
     match recovered(worker).await {
         Ok((0, _)) => {}
         Ok((count, failed)) => {

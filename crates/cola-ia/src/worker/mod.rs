@@ -44,6 +44,7 @@ use cola_ia_core::job::{JobState, RetryPolicy};
 use cola_ia_core::price::Prices;
 use cola_ia_core::store::{OpId, Store, StoreError};
 use cola_ia_store::sqlite::{Options, SqliteStore};
+use tokio::runtime::Runtime;
 use tokio::sync::{Notify, OnceCell, Semaphore};
 
 use crate::cli::work::{self, Tally, WorkOptions};
@@ -52,6 +53,8 @@ use crate::config::Settings;
 use crate::effect::no_folder;
 use crate::lang::Message;
 use crate::print::id_on_a_line;
+use crate::remote::RemoteStore;
+use crate::store::{self, Chosen};
 use crate::worker_name::worker_name;
 use claiming::Left;
 use folder::Folder;
@@ -80,6 +83,8 @@ struct Worker {
     /// Variables that no command inherits.
     withheld: Arc<[String]>,
     store: Arc<dyn Store>,
+    /// The same, where it is one behind a server.
+    remote: Option<Arc<RemoteStore>>,
     namespace: OnceCell<[u8; 16]>,
     /// The store's currency, once it is known.
     currency: OnceCell<String>,
@@ -176,19 +181,14 @@ pub fn run(session: &Session, options: &WorkOptions, settings: &Settings) -> Res
         stopper: Arc::clone(&stopper),
         opened: AtomicBool::new(false),
     });
-    let store_options = Options { patience: Arc::clone(&patience) as _, ..crate::store::options(settings) };
-    // Beside the runtime's thread, which hears signals meanwhile: a lock may be waited for.
-    let path = settings.db.clone();
-    let opening = runtime.spawn_blocking(move || SqliteStore::open(&path, &store_options));
-    let opened = runtime.block_on(opening).unwrap_or_else(|failed| std::panic::resume_unwind(failed.into_panic()));
-    let (store, opened) = match opened {
-        Ok(opened) => opened,
-        Err(error) => {
+    let store_options = Options { patience: Arc::clone(&patience) as _, ..store::options(settings) };
+    let chosen = match open(session, settings, &runtime, store_options) {
+        Ok(chosen) => chosen,
+        Err(problem) => {
             speaker.finish(false);
-            return Err(Problem::from_store(&error));
+            return Err(problem);
         }
     };
-    crate::store::report_opened(session, settings, &opened, false);
     patience.opened.store(true, Ordering::SeqCst);
     let has_bar = speaker.has_bar;
     let worker = Arc::new(Worker {
@@ -199,7 +199,11 @@ pub fn run(session: &Session, options: &WorkOptions, settings: &Settings) -> Res
         grace: settings.grace,
         time_limit: settings.time_limit,
         withheld: settings.secret_variables().into(),
-        store: Arc::new(store),
+        store: chosen.shared(),
+        remote: match chosen {
+            Chosen::Server(remote) => Some(remote),
+            Chosen::File(_) => None,
+        },
         namespace: OnceCell::new(),
         currency: OnceCell::new(),
         prices: settings.prices.clone(),
@@ -241,6 +245,22 @@ pub fn run(session: &Session, options: &WorkOptions, settings: &Settings) -> Res
         None if interrupted => Ok(Exit::Interrupted),
         None => Ok(Exit::Done),
     }
+}
+
+/// Opens the store, or asks the server a first time: one that is not there, or does not know the token, ends the command.
+fn open(session: &Session, settings: &Settings, runtime: &Runtime, how: Options) -> Result<Chosen, Problem> {
+    if let Some(server) = &settings.server {
+        let remote = Arc::new(store::remote(session, server)?);
+        runtime.block_on(remote.namespace()).map_err(|error| Problem::from_store(&error))?;
+        return Ok(Chosen::Server(remote));
+    }
+    // Beside the runtime's thread, which hears signals meanwhile: a lock may be waited for.
+    let path = settings.db.clone();
+    let opening = runtime.spawn_blocking(move || SqliteStore::open(&path, &how));
+    let opened = runtime.block_on(opening).unwrap_or_else(|failed| std::panic::resume_unwind(failed.into_panic()));
+    let (file, opened) = opened.map_err(|error| Problem::from_store(&error))?;
+    store::report_opened(session, settings, &opened, false);
+    Ok(Chosen::File(Arc::new(file)))
 }
 
 fn say_the_end(session: &Session, tally: &Tally, left: &Left) {

@@ -34,12 +34,23 @@ fn runtime() -> &'static Runtime {
 }
 
 impl Served {
+    #[allow(dead_code, reason = "each test file uses a part of it")]
     pub(crate) fn start(
         store: Arc<dyn Store>,
         clock: Arc<dyn Clock>,
         entropy: Arc<dyn Entropy>,
     ) -> Result<Self, Failure> {
-        let environment = Environment::with(&[("COLA_IA_MAX_TEXT_BYTES", "256MiB")]);
+        Self::start_with(store, clock, entropy, &[("COLA_IA_MAX_TEXT_BYTES", "256MiB")])
+    }
+
+    /// With these settings.
+    pub(crate) fn start_with(
+        store: Arc<dyn Store>,
+        clock: Arc<dyn Clock>,
+        entropy: Arc<dyn Entropy>,
+        settings: &[(&str, &str)],
+    ) -> Result<Self, Failure> {
+        let environment = Environment::with(settings);
         let settings = Settings::load(&Flags::default(), &environment, NamedFile::MayBeMissing);
         let settings = settings.map_err(|_| "no settings")?;
         let (stop, stopping) = watch::channel(false);

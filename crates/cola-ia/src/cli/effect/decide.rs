@@ -2,7 +2,7 @@
 
 use cola_ia_core::clock::{SystemClock, SystemEntropy};
 use cola_ia_core::effect::{Decision, EffectState, SettleAnswer};
-use cola_ia_core::store::{EffectDecision, EffectView, EventHistory, OpId, Store as _};
+use cola_ia_core::store::{EffectDecision, EffectView, EventHistory, OpId};
 use cola_ia_wire::EffectDecided;
 use pollster::block_on;
 
@@ -31,7 +31,7 @@ pub(super) fn run(session: &Session, options: &DecideOptions, settings: &Setting
     let found = find()?;
     let event = match found.as_slice() {
         [event] => event,
-        [] => return Err(not_found(&store, options.source.as_ref(), &options.id)?),
+        [] => return Err(not_found(&*store, options.source.as_ref(), &options.id)?),
         several => return Err(several_sources(&options.id, several)),
     };
     let Some(view) = effect_of(event, options) else { return Err(no_effect(event, options)) };

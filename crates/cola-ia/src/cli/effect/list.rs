@@ -33,7 +33,7 @@ pub(super) fn run(session: &Session, options: &EffectListOptions, settings: &Set
     {
         return own(session, options, &inside);
     }
-    let store = store::view(settings)?;
+    let store = store::view(session, settings)?;
     let filter = EffectFilter {
         sources: options.sources.clone(),
         states: options.states.clone(),
@@ -41,7 +41,7 @@ pub(super) fn run(session: &Session, options: &EffectListOptions, settings: &Set
         alarmed: options.alarmed,
     };
     if let Some(resource) = &options.resource_id {
-        return find(session, options.json, resource, gather(&store, &filter)?);
+        return find(session, options.json, resource, gather(&*store, &filter)?);
     }
     let (mut after, mut shown) = (options.after.clone(), 0_u32);
     let mut table = head(&session.lang);

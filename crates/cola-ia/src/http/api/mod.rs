@@ -8,11 +8,18 @@ mod conflicts;
 mod describe;
 mod effects;
 mod endpoint;
+mod events;
 pub(crate) mod intake;
+pub(crate) mod keeping;
 pub(crate) mod leases;
 mod lines;
+pub(crate) mod lists;
+mod money;
 mod openapi;
 mod orders;
+mod query;
+pub(crate) mod standing;
+mod tokens;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -32,8 +39,14 @@ use super::{App, Problem};
 
 /// All of `/v1`.
 pub fn endpoints() -> impl Iterator<Item = &'static Endpoint> {
-    let groups: [&'static [Endpoint]; 6] = [
+    let groups: [&'static [Endpoint]; 12] = [
         intake::ENDPOINTS,
+        events::ENDPOINTS,
+        lists::ENDPOINTS,
+        standing::ENDPOINTS,
+        money::ENDPOINTS,
+        keeping::ENDPOINTS,
+        tokens::ENDPOINTS,
         leases::ENDPOINTS,
         orders::ENDPOINTS,
         conflicts::ENDPOINTS,

@@ -60,7 +60,6 @@ value-instant = INSTANT
 value-scheme = SCHEME
 value-scope = SCOPE
 value-token = NAME
-value-url = URL
 value-when = auto|always|never
 
 man-name = NAME
@@ -2683,33 +2682,3 @@ token-revoked = token { $name } is revoked
 token-was-revoked = token { $name } was revoked before
 token-unknown = there is no token “{ $name }”
 token-unknown-hint = all tokens: cola-ia token list
-
-
-arg-listen = Where to listen, ADDRESS:PORT; port 0 takes a free one
-arg-log-format = How the log is written: “json” (the default) or “text”
-value-listen = ADDRESS:PORT
-value-log-format = FORMAT
-usage-log-format = --log-format { $value }: no such form
-usage-log-format-hint = it is “json” or “text”
-serve-listening = listening on http://{ $address }
-serve-sources = { $count ->
-    [one] one source: { $names }
-   *[other] { $count } sources: { $names }
- }
-serve-no-sources = no source is configured: “cola-ia source add” makes one
-serve-admin-token = a token for everything is in { $path }, for you alone
-serve-login = to log a browser in, once and within ten minutes: { $link }
-serve-cannot-listen = cannot listen on { $address }: { $cause }
-serve-cannot-listen-hint = another program may hold the port; --listen takes another one
-serve-token-file = the token could not be written to { $path }: { $cause }
-serve-runtime = the server could not start: { $cause }
-serve-exposed = { $address } can be reached by others, without https unless a proxy adds it
-serve-stopped = stopped
-
-page-what = This server lets each event in once and keeps its job until it is done. What came and how it stands is also told by “cola-ia stats” and by /metrics
-page-login = To see counts here, open the link that the server printed when it started for the first time. Programs use a token: cola-ia token create
-page-code = This link opens a session of twelve hours in this browser, once
-page-enter = Log in
-page-code-spent = This link was used before, or is older than ten minutes. Commands and programs use a token instead: cola-ia token create
-page-leave = Log out
-page-total = all

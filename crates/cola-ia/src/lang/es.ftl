@@ -60,7 +60,6 @@ value-instant = INSTANTE
 value-scheme = ESQUEMA
 value-scope = PERMISO
 value-token = NOMBRE
-value-url = DIRECCIÓN
 value-when = auto|always|never
 
 man-name = NOMBRE
@@ -2733,33 +2732,3 @@ token-revoked = el token { $name } queda revocado
 token-was-revoked = el token { $name } ya estaba revocado
 token-unknown = no hay ningún token «{ $name }»
 token-unknown-hint = todos los tokens: cola-ia token list
-
-
-arg-listen = Dónde escuchar, DIRECCIÓN:PUERTO; el puerto 0 toma uno libre
-arg-log-format = Cómo se escribe el registro: «json» (lo normal) o «text»
-value-listen = DIRECCIÓN:PUERTO
-value-log-format = FORMATO
-usage-log-format = --log-format { $value }: no existe esa forma
-usage-log-format-hint = es «json» o «text»
-serve-listening = escuchando en http://{ $address }
-serve-sources = { $count ->
-    [one] una fuente: { $names }
-   *[other] { $count } fuentes: { $names }
- }
-serve-no-sources = no hay ninguna fuente configurada: «cola-ia source add» crea una
-serve-admin-token = hay un token para todo en { $path }, solo para ti
-serve-login = para abrir una sesión en el navegador, una vez y antes de diez minutos: { $link }
-serve-cannot-listen = no se puede escuchar en { $address }: { $cause }
-serve-cannot-listen-hint = quizá otro programa tiene el puerto; --listen toma otro
-serve-token-file = no se pudo escribir el token en { $path }: { $cause }
-serve-runtime = el servidor no pudo arrancar: { $cause }
-serve-exposed = a { $address } pueden llegar otros, y sin https si no lo añade un proxy
-serve-stopped = parado
-
-page-what = Este servidor deja entrar cada evento una sola vez y guarda su trabajo hasta que está hecho. Lo que llegó y cómo va lo dicen también «cola-ia stats» y /metrics
-page-login = Para ver aquí los recuentos, abre el enlace que el servidor mostró al arrancar por primera vez. Los programas usan un token: cola-ia token create
-page-code = Este enlace abre una sesión de doce horas en este navegador, una sola vez
-page-enter = Entrar
-page-code-spent = Este enlace ya se usó o tiene más de diez minutos. Los comandos y los programas usan un token: cola-ia token create
-page-leave = Salir
-page-total = todas

@@ -64,6 +64,11 @@ impl Caller {
         if self.allows(scope) { Ok(()) } else { Err(forbidden("scope_missing", scope.as_str())) }
     }
 
+    /// Whether the caller may hand over events of some sources only.
+    pub fn is_bound(&self) -> bool {
+        !self.token.sources.is_empty() && !self.allows(TokenScope::Admin)
+    }
+
     /// Whether the caller may hand over events of this source.
     pub fn may_ingest(&self, source: &Source) -> bool {
         self.token.may_ingest(source)

@@ -1,8 +1,12 @@
-//! Asked of a server.
+//! What a person says about other contents, to a server.
+
+use cola_ia_wire::v1::resolve::{ResolveAsk, Resolved as ResolvedShape};
 
 use super::*;
 
 /// See [`Store::resolve`].
-pub(super) async fn resolve(_store: &RemoteStore, _op: OpId, _request: ResolveRequest) -> Result<Resolved, StoreError> {
-    todo!()
+pub(super) async fn resolve(store: &RemoteStore, op: OpId, request: ResolveRequest) -> Result<Resolved, StoreError> {
+    let ask = ResolveAsk::from(request);
+    let resolved: ResolvedShape = store.ask(Ask::post("/conflicts/resolve", &ask).as_op(op)).await?;
+    Ok(resolved.into())
 }

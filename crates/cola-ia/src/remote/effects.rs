@@ -1,63 +1,75 @@
-//! Asked of a server.
+//! What is said of effects to a server.
+
+use cola_ia_wire::v1::told::{
+    BeginAsk, BeginSaid, DecideAsk, DecideSaid, DoneAsk, FailedAsk, LookedAsk, ReportSaid, UnknownAsk,
+};
 
 use super::*;
 
 /// See [`Store::effect_begin`].
-pub(super) async fn begin(
-    _store: &RemoteStore,
-    _begin: Begin,
-    _policy: RetryPolicy,
-) -> Result<EffectBegun, StoreError> {
-    todo!()
+pub(super) async fn begin(store: &RemoteStore, begin: Begin, policy: RetryPolicy) -> Result<EffectBegun, StoreError> {
+    let ask = BeginAsk { retry: Some(policy.into()), ..BeginAsk::from(begin) };
+    let said: BeginSaid = store.ask(Ask::post("/effects/begin", &ask)).await?;
+    said.read().ok_or_else(|| store.nonsense("effects/begin"))
 }
 
 /// See [`Store::effect_done`].
 pub(super) async fn done(
-    _store: &RemoteStore,
-    _of: EffectRef,
-    _evidence: Evidence,
-    _policy: RetryPolicy,
+    store: &RemoteStore,
+    of: EffectRef,
+    evidence: Evidence,
+    policy: RetryPolicy,
 ) -> Result<ReportAnswer, StoreError> {
-    todo!()
+    let ask = DoneAsk { of: of.into(), evidence: evidence.into(), retry: Some(policy.into()) };
+    report(store, Ask::post("/effects/done", &ask)).await
 }
 
 /// See [`Store::effect_failed`].
 pub(super) async fn failed(
-    _store: &RemoteStore,
-    _of: EffectRef,
-    _failure: Failure,
-    _note: Option<String>,
-    _policy: RetryPolicy,
+    store: &RemoteStore,
+    of: EffectRef,
+    failure: Failure,
+    note: Option<String>,
+    policy: RetryPolicy,
 ) -> Result<ReportAnswer, StoreError> {
-    todo!()
+    let ask = FailedAsk { of: of.into(), failure: failure.into(), note, retry: Some(policy.into()) };
+    report(store, Ask::post("/effects/failed", &ask)).await
 }
 
 /// See [`Store::effect_unknown`].
 pub(super) async fn unknown(
-    _store: &RemoteStore,
-    _of: EffectRef,
-    _note: Option<String>,
-    _policy: RetryPolicy,
+    store: &RemoteStore,
+    of: EffectRef,
+    note: Option<String>,
+    policy: RetryPolicy,
 ) -> Result<ReportAnswer, StoreError> {
-    todo!()
+    let ask = UnknownAsk { of: of.into(), note, retry: Some(policy.into()) };
+    report(store, Ask::post("/effects/unknown", &ask)).await
 }
 
 /// See [`Store::effect_resolve`].
 pub(super) async fn resolve(
-    _store: &RemoteStore,
-    _of: EffectRef,
-    _looked: Looked,
-    _policy: RetryPolicy,
+    store: &RemoteStore,
+    of: EffectRef,
+    looked: Looked,
+    policy: RetryPolicy,
 ) -> Result<ReportAnswer, StoreError> {
-    todo!()
+    report(store, Ask::post("/effects/resolve", &LookedAsk::new(of, looked, policy.into()))).await
+}
+
+async fn report(store: &RemoteStore, ask: Ask) -> Result<ReportAnswer, StoreError> {
+    let said: ReportSaid = store.ask(ask).await?;
+    said.read().ok_or_else(|| store.nonsense("effects"))
 }
 
 /// See [`Store::effect_decide`].
 pub(super) async fn decide(
-    _store: &RemoteStore,
-    _op: OpId,
-    _decision: EffectDecision,
-    _policy: RetryPolicy,
+    store: &RemoteStore,
+    op: OpId,
+    decision: EffectDecision,
+    policy: RetryPolicy,
 ) -> Result<Option<SettleAnswer>, StoreError> {
-    todo!()
+    let ask = DecideAsk { retry: Some(policy.into()), ..DecideAsk::from(decision) };
+    let said: DecideSaid = store.ask(Ask::post("/effects/decide", &ask).as_op(op)).await?;
+    said.read().ok_or_else(|| store.nonsense("effects/decide"))
 }

@@ -1,13 +1,17 @@
-//! Asked of a server.
+//! What comes to the gate, handed to a server.
+
+use cola_ia_wire::v1::intake::{Batch, Previews, Receipts};
 
 use super::*;
 
 /// See [`Store::accept`].
-pub(super) async fn accept(_store: &RemoteStore, _op: OpId, _batch: Arc<Vec<Intake>>) -> Result<Accepted, StoreError> {
-    todo!()
+pub(super) async fn accept(store: &RemoteStore, op: OpId, batch: Arc<Vec<Intake>>) -> Result<Accepted, StoreError> {
+    let receipts: Receipts = store.ask(Ask::post("/batches", &Batch::of(&batch)).as_op(op)).await?;
+    Ok(receipts.into())
 }
 
 /// See [`Store::preview`].
-pub(super) async fn preview(_store: &RemoteStore, _batch: Arc<Vec<Intake>>) -> Result<Vec<Preview>, StoreError> {
-    todo!()
+pub(super) async fn preview(store: &RemoteStore, batch: Arc<Vec<Intake>>) -> Result<Vec<Preview>, StoreError> {
+    let previews: Previews = store.ask(Ask::post("/batches/preview", &Batch::of(&batch))).await?;
+    Ok(previews.previews.into_iter().map(Preview::from).collect())
 }

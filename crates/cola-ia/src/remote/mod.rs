@@ -91,6 +91,24 @@ impl RemoteStore {
         let runtime = self.runtime.as_ref().expect("the runtime is there until the store is dropped");
         runtime.spawn(asking).await.unwrap_or_else(|cause| Err(error::unreachable(self.server(), &cause)))
     }
+
+    /// A claim that waits so long, 30 seconds at most, for something to be due.
+    ///
+    /// # Errors
+    /// As [`Store::claim`].
+    pub async fn claim_within(&self, op: OpId, request: ClaimRequest, wait: Duration) -> Result<Claim, StoreError> {
+        leases::claim_within(self, op, request, wait).await
+    }
+
+    /// The answer to this is none of a server of ours.
+    fn nonsense(&self, what: &str) -> StoreError {
+        error::nonsense(self.server(), &what)
+    }
+}
+
+/// The answers, as many as were asked for and each one that is understood.
+fn each<T>(store: &RemoteStore, asked: usize, answers: Option<Vec<T>>) -> Result<Vec<T>, StoreError> {
+    answers.filter(|answers| answers.len() == asked).ok_or_else(|| store.nonsense("answers"))
 }
 
 impl Drop for RemoteStore {

@@ -1,13 +1,18 @@
-//! Asked of a server.
+//! What a person orders of a server's jobs.
+
+use cola_ia_wire::v1::order::{OrderAnswers, OrderAsk};
 
 use super::*;
 
 /// See [`Store::order`].
 pub(super) async fn order(
-    _store: &RemoteStore,
-    _op: OpId,
-    _order: Order,
-    _jobs: Vec<EventNumber>,
+    store: &RemoteStore,
+    op: OpId,
+    order: Order,
+    jobs: Vec<EventNumber>,
 ) -> Result<Vec<Result<Ended, OrderRefused>>, StoreError> {
-    todo!()
+    let asked = jobs.len();
+    let ask = OrderAsk { order: order.into(), jobs: jobs.into_iter().map(|event| event.0).collect() };
+    let answers: OrderAnswers = store.ask(Ask::post("/jobs/order", &ask).as_op(op)).await?;
+    each(store, asked, answers.jobs.into_iter().map(|said| said.read()).collect())
 }

@@ -2,7 +2,7 @@
 
 use std::net::SocketAddr;
 use std::sync::{Arc, OnceLock};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use cola_ia::config::{Environment, Flags, NamedFile, Settings};
 use cola_ia::http::auth::hash_of;
@@ -60,6 +60,7 @@ impl Served {
                 clock,
                 entropy,
                 settings: Arc::new(settings),
+                sources: Vec::new(),
                 stopping: stopping.clone(),
             };
             let mut app = App::start(parts);
@@ -84,6 +85,14 @@ impl Served {
     pub(crate) fn stop(self) -> Result<Arc<dyn Store>, Failure> {
         self.stop.send_replace(true);
         runtime().block_on(async { tokio::time::timeout(Duration::from_secs(30), self.task).await })???;
+        // What worked beside the routes lets go of the store a little later.
+        let deadline = Instant::now() + Duration::from_secs(30);
+        while Arc::strong_count(&self.store) > 1 {
+            if Instant::now() > deadline {
+                return Err("the server keeps the store".into());
+            }
+            std::thread::sleep(Duration::from_millis(1));
+        }
         Ok(self.store)
     }
 }

@@ -1,20 +1,22 @@
 //! One request of a caller that is known.
 
 use std::borrow::Cow;
+use std::fmt::Display;
 use std::sync::Arc;
 
-use axum::body::{Body, Bytes};
+use axum::body::Body;
 use axum::http::request::Parts;
 use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse as _, Response};
 use cola_ia_core::intake::RefusalCode;
-use cola_ia_core::store::OpId;
-use http_body_util::{BodyExt as _, LengthLimitError, Limited};
+use cola_ia_core::store::{OpId, StoreError};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use super::Answer;
 use crate::http::auth::Caller;
+use crate::http::body::{self, NoBody, Whole};
+use crate::http::limits::RETRY_AFTER_S;
 use crate::http::{App, Problem};
 
 /// The header that names a call, the same for its repetitions.
@@ -78,13 +80,15 @@ impl Call {
     /// The whole body, of at most so many bytes.
     ///
     /// # Errors
-    /// 413 `body_too_large`, 400 where it ends too early.
-    pub async fn bytes(&mut self, max: usize) -> Result<Bytes, Problem> {
-        match Limited::new(self.body(), max).collect().await {
-            Ok(whole) => Ok(whole.to_bytes()),
-            Err(error) if error.is::<LengthLimitError>() => Err(too_large(max)),
-            Err(_) => Err(refused(RefusalCode::BodyMalformed, 400, "")),
-        }
+    /// 413 `body_too_large`, 415 where it is packed in a way that is not read, 408 where it comes too slowly, 503 where there is
+    /// no room for it now, 400 where it ends too early.
+    pub async fn bytes(&mut self, max: usize) -> Result<Whole, Problem> {
+        let body = self.body();
+        body::read(&self.app, &self.headers, body, max).await.map_err(|why| match why {
+            NoBody::Refused(code, detail, status) => refused(code, status, &detail),
+            NoBody::Busy => busy(),
+            NoBody::Gone => refused(RefusalCode::BodyMalformed, 400, ""),
+        })
     }
 
     /// The body, JSON of at most so many bytes.
@@ -96,8 +100,9 @@ impl Call {
             Some("application/json") => {}
             other => return Err(unsupported(other.unwrap_or_default())),
         }
-        let bytes = self.bytes(max).await?;
-        serde_json::from_slice(&bytes).map_err(|error| refused(RefusalCode::BodyMalformed, 400, &error.to_string()))
+        let whole = self.bytes(max).await?;
+        serde_json::from_slice(&whole.bytes)
+            .map_err(|error| refused(RefusalCode::BodyMalformed, 400, &error.to_string()))
     }
 
     /// What the body says that it is, in lower case and without parameters.
@@ -142,9 +147,19 @@ pub(crate) fn refused(code: RefusalCode, status: u16, detail: &str) -> Problem {
     Problem::of_refusal(status, code, detail)
 }
 
-/// 413.
-pub(crate) fn too_large(max: usize) -> Problem {
-    refused(RefusalCode::BodyTooLarge, 413, &format!("at most {max} bytes"))
+/// 503: there is no room for more now.
+pub(crate) fn busy() -> Problem {
+    Problem::new(StatusCode::SERVICE_UNAVAILABLE, "server_busy").retry_after(RETRY_AFTER_S)
+}
+
+/// What the store says went wrong.
+pub(crate) fn store_error(error: &StoreError) -> Problem {
+    Problem::of_store(error)
+}
+
+/// 422: what is asked makes no sense.
+pub(crate) fn unprocessable(code: &str, what: &impl Display) -> Problem {
+    Problem::new(StatusCode::UNPROCESSABLE_ENTITY, code).detail(&what.to_string())
 }
 
 /// 415.

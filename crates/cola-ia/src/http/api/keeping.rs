@@ -237,7 +237,7 @@ async fn import(mut call: Call) -> Answer {
         other => return Err(unsupported(other.unwrap_or_default())),
     }
     let body = call.bytes(IMPORT_MAX_BYTES).await?;
-    let batch = read_batch(&body).map_err(|BodyFault { line, fault }| {
+    let batch = read_batch(&body.bytes).map_err(|BodyFault { line, fault }| {
         let detail = format!("line {line}: {} {}", fault.code, fault.detail);
         refused(cola_ia_core::intake::RefusalCode::BodyMalformed, 400, detail.trim_end())
     })?;

@@ -229,6 +229,7 @@ fn delivery(verdict: Verdict) -> DeliverySummary {
         detail: text(),
         origin: text(),
         count: u64::MAX,
+        replayed: true,
     }
 }
 
@@ -307,6 +308,7 @@ fn the_history_of_an_event() {
                 time: Some(at(0)),
                 conflict: Some(1),
                 origin: text(),
+                replayed: true,
             })
             .to_vec(),
         attempts: vec![attempt()],
@@ -397,6 +399,7 @@ fn counts_and_money() {
         streak: Some(Streak { class: TEXT.into(), count: 3, since: at(0), event: EventNumber(4) }),
         paused_at: Some(at(1)),
         expired: 2,
+        due_at: Some(Timestamp::from_micros(5)),
     };
     check::<stats::SourceStanding, _>(&standing);
     check::<stats::SourceStanding, _>(&SourceView { streak: None, paused_at: None, ..standing });

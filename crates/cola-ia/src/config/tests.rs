@@ -161,7 +161,6 @@ fn the_longest_line_follows_the_longest_text() {
 
 #[test]
 fn a_mistake_in_the_file_names_line_column_and_the_nearest_key() {
-    let hint = "hint: all settings: cola-ia config show\n";
     assert_eq!(
         mistake("# x\nmax_text_byte = 5\n"),
         "error: cola-ia.toml:2:1: there is no setting “max_text_byte”\nhint: did you mean “max_text_bytes”?\n"

@@ -18,6 +18,7 @@ use tokio::task::JoinHandle;
 pub(crate) const TOKEN: &str = "cia_of-the-test";
 
 /// A server that runs.
+#[allow(dead_code, reason = "not every test stops it")]
 pub(crate) struct Served {
     store: Arc<dyn Store>,
     address: SocketAddr,
@@ -81,6 +82,7 @@ impl Served {
         format!("http://{}", self.address)
     }
 
+    #[allow(dead_code, reason = "not every test stops it")]
     /// Stops it, and gives back the store that nobody else has any more.
     pub(crate) fn stop(self) -> Result<Arc<dyn Store>, Failure> {
         self.stop.send_replace(true);

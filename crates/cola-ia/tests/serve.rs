@@ -5,18 +5,15 @@
 mod common;
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::fs::File;
 use std::io::{Read as _, Write as _};
 use std::net::TcpStream;
-use std::path::PathBuf;
-use std::process::{Child, Stdio};
 use std::sync::Barrier;
 use std::thread;
 use std::time::{Duration, Instant};
 
+use common::server::{Reply, Server, sign};
 use common::{Place, Random, code, err, out, signal, until};
 use nix::sys::signal::Signal;
-use sha2::{Digest as _, Sha256};
 
 const SECRET: &str = "topsecret";
 const CONFIG: &str = "[source.web]\nscheme = \"hmac\"\nsecret_file = \"s\"\nmax_body = \"1MiB\"\n";
@@ -25,118 +22,10 @@ fn place() -> Place {
     Place::new().file("cola-ia.toml", CONFIG).file("s", format!("{SECRET}\n"))
 }
 
-/// A server that ends with its test.
-struct Server {
-    child: Child,
-    address: String,
-    log: PathBuf,
-}
-
-impl Server {
-    fn start(place: &Place) -> Self {
-        let log = place.path("log");
-        let mut child = place
-            .command(&["serve", "--listen", "127.0.0.1:0"])
-            .stdout(Stdio::null())
-            .stderr(File::create(&log).unwrap())
-            .spawn()
-            .unwrap();
-        let address = until("the server to listen", || {
-            let text = std::fs::read_to_string(&log).unwrap();
-            assert!(child.try_wait().unwrap().is_none(), "it ended: {text}");
-            let (_, rest) = text.split_once("listening on http://")?;
-            rest.split_once('\n').map(|(address, _)| address.to_owned())
-        });
-        Self { child, address, log }
-    }
-
-    fn log(&self) -> String {
-        std::fs::read_to_string(&self.log).unwrap()
-    }
-
-    fn connect(&self) -> TcpStream {
-        let stream = TcpStream::connect(&self.address).unwrap();
-        stream.set_read_timeout(Some(Duration::from_secs(30))).unwrap();
-        stream
-    }
-
-    /// One request on a connection of its own.
-    fn ask(&self, line: &str, headers: &[(&str, &str)], body: &[u8]) -> Reply {
-        let mut head = format!("{line} HTTP/1.1\r\nConnection: close\r\n");
-        if !headers.iter().any(|(name, _)| name.eq_ignore_ascii_case("host")) {
-            head += &format!("Host: {}\r\n", self.address);
-        }
-        let sized = ["content-length", "transfer-encoding"];
-        if !headers.iter().any(|(name, _)| sized.contains(&name.to_ascii_lowercase().as_str())) {
-            head += &format!("Content-Length: {}\r\n", body.len());
-        }
-        for (name, value) in headers {
-            head += &format!("{name}: {value}\r\n");
-        }
-        let mut stream = self.connect();
-        stream.write_all(format!("{head}\r\n").as_bytes()).unwrap();
-        // Who is refused early need not be listened to.
-        let _ = stream.write_all(body);
-        Reply::read(&mut stream)
-    }
-
-    fn send(&self, body: &str) -> Reply {
-        let signed = sign(body.as_bytes());
-        self.ask("POST /in/web", &[("X-Signature", &signed), ("Content-Type", "application/json")], body.as_bytes())
-    }
-
-    fn kill(mut self) {
-        self.child.kill().unwrap();
-        self.child.wait().unwrap();
-    }
-
-    /// Asks it to stop, and gives how it ended and how long that took.
-    fn stop(mut self) -> (Option<i32>, Duration) {
-        let start = Instant::now();
-        signal(&self.child, Signal::SIGTERM);
-        let status = until("the server to stop", || self.child.try_wait().unwrap());
-        (status.code(), start.elapsed())
-    }
-}
-
-impl Drop for Server {
-    fn drop(&mut self) {
-        let _ = self.child.kill();
-        let _ = self.child.wait();
-    }
-}
-
-#[derive(Debug)]
-struct Reply {
-    status: u16,
-    head: String,
-    body: String,
-}
-
-impl Reply {
-    /// Reads to the end of the connection. Status 0: it was closed without an answer.
-    fn read(stream: &mut TcpStream) -> Self {
-        let mut bytes = Vec::new();
-        // What was not read of a refused body may reset the connection after its answer.
-        let _ = stream.read_to_end(&mut bytes);
-        let text = String::from_utf8(bytes).unwrap();
-        let (head, body) = text.split_once("\r\n\r\n").unwrap_or((&text, ""));
-        let status = head.split(' ').nth(1).and_then(|status| status.parse().ok()).unwrap_or(0);
-        Self { status, head: head.to_ascii_lowercase(), body: body.to_owned() }
-    }
-
-    fn result(&self) -> &str {
-        self.body.split('"').nth(3).unwrap_or_default()
-    }
-}
-
-/// HMAC-SHA256 by its definition (RFC 2104), so that the program's is not judged by itself.
-fn sign(body: &[u8]) -> String {
-    let mut key = [0_u8; 64];
-    key[..SECRET.len()].copy_from_slice(SECRET.as_bytes());
-    let inner = Sha256::new().chain_update(key.map(|byte| byte ^ 0x36)).chain_update(body).finalize();
-    let outer = Sha256::new().chain_update(key.map(|byte| byte ^ 0x5c)).chain_update(inner).finalize();
-    outer.iter().fold("sha256=".to_owned(), |hex, byte| format!("{hex}{byte:02x}"))
+/// Sends a signed event.
+fn send(server: &Server, body: &str) -> Reply {
+    let signed = sign(SECRET, body.as_bytes());
+    server.ask("POST /in/web", &[("X-Signature", &signed), ("Content-Type", "application/json")], body.as_bytes())
 }
 
 fn event(id: &str) -> String {
@@ -160,7 +49,7 @@ fn of_fifty_equal_deliveries_at_once_one_is_new() {
     let replies: Vec<Reply> = thread::scope(|scope| {
         let ask = || {
             barrier.wait();
-            server.send(&body)
+            send(&server, &body)
         };
         let running: Vec<_> = (0..50).map(|_| scope.spawn(ask)).collect();
         running.into_iter().map(|thread| thread.join().unwrap()).collect()
@@ -171,7 +60,7 @@ fn of_fifty_equal_deliveries_at_once_one_is_new() {
         *verdicts.entry(reply.result()).or_default() += 1;
     }
     assert_eq!(verdicts, BTreeMap::from([("duplicate", 49), ("new", 1)]));
-    let changed = server.send(r#"{"id":"e","texto":"another"}"#);
+    let changed = send(&server, r#"{"id":"e","texto":"another"}"#);
     assert_eq!((changed.status, changed.result()), (200, "conflict"));
     assert_eq!(server.stop().0, Some(0));
     assert_eq!(listed(&place, &["jobs", "--json"], "id"), ["e"]);
@@ -198,7 +87,7 @@ fn what_was_answered_is_there_after_a_kill() {
                         let head = format!(
                             "POST /in/web HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\nX-Signature: {}\r\n\
                              Content-Type: application/json\r\nContent-Length: {}\r\n\r\n{body}",
-                            sign(body.as_bytes()),
+                            sign(SECRET, body.as_bytes()),
                             body.len()
                         );
                         sent.push(id.clone());
@@ -225,10 +114,10 @@ fn what_was_answered_is_there_after_a_kill() {
     assert!(!answered.is_empty(), "nothing was answered before the kills");
     let server = Server::start(&place);
     for id in &sent {
-        let reply = server.send(&event(id));
+        let reply = send(&server, &event(id));
         assert_eq!(reply.status, 200, "{reply:?}");
         assert!(!answered.contains(id) || reply.result() == "duplicate", "{id}: {reply:?}");
-        assert_eq!(server.send(&event(id)).result(), "duplicate", "{id}");
+        assert_eq!(send(&server, &event(id)).result(), "duplicate", "{id}");
     }
     assert_eq!(server.stop().0, Some(0));
     let jobs = listed(&place, &["jobs", "--json", "--limit", "0"], "id");
@@ -254,7 +143,7 @@ fn slow_clients_are_cut_and_hold_nobody_up() {
     }
     let start = Instant::now();
     for n in 0..20 {
-        assert_eq!(server.send(&event(&format!("n{n}"))).status, 200);
+        assert_eq!(send(&server, &event(&format!("n{n}"))).status, 200);
     }
     assert!(start.elapsed() < Duration::from_secs(15), "normal requests waited: {:?}", start.elapsed());
     for (n, mut stream) in slow.into_iter().enumerate() {
@@ -277,7 +166,7 @@ fn it_stops_within_its_grace_though_slow_clients_are_there() {
             slow.push(stream);
         }
     }
-    assert_eq!(server.send(&event("e")).status, 200);
+    assert_eq!(send(&server, &event("e")).status, 200);
     let (status, took) = server.stop();
     assert_eq!(status, Some(0));
     assert!(took < Duration::from_secs(8), "{took:?}");
@@ -308,7 +197,7 @@ fn bodies_that_are_too_large_are_refused_unread() {
 fn a_flipped_byte_is_refused_and_only_the_refusal_is_kept() {
     let place = place();
     let server = Server::start(&place);
-    let (body, signed) = (event("e"), sign(event("e").as_bytes()));
+    let (body, signed) = (event("e"), sign(SECRET, event("e").as_bytes()));
     for at in [0, body.len() / 2, body.len() - 1] {
         let mut changed = body.clone().into_bytes();
         changed[at] ^= 1;
@@ -350,7 +239,7 @@ fn every_path_and_method_has_its_answer() {
         assert!(!reply.head.contains("access-control"), "{reply:?}");
         assert!(status != 405 || reply.head.contains("allow: "), "{reply:?}");
     }
-    assert_eq!(server.send(&event("m")).status, 200);
+    assert_eq!(send(&server, &event("m")).status, 200);
     let token = String::from_utf8(place.read("cola_ia.sqlite3.admin-token")).unwrap();
     let bearer = format!("Bearer {}", token.trim());
     let metrics = server.ask("GET /metrics", &[("Authorization", &bearer)], b"");
@@ -406,7 +295,7 @@ fn an_empty_secret_keeps_it_from_starting() {
 fn backups_are_made_and_old_ones_go() {
     let place = place().with("COLA_IA_BACKUP_EVERY", "1s").with("COLA_IA_BACKUP_KEEP", "2");
     let server = Server::start(&place);
-    assert_eq!(server.send(&event("e")).status, 200);
+    assert_eq!(send(&server, &event("e")).status, 200);
     let names = || {
         std::fs::read_dir(place.path("backups")).map_or_else(
             |_| BTreeSet::new(),

@@ -8,6 +8,7 @@ pub(crate) mod input;
 pub(crate) mod later;
 pub(crate) mod mounts;
 pub(crate) mod redact;
+pub(crate) mod server;
 pub(crate) mod stored;
 
 use std::ffi::OsStr;

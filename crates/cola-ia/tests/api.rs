@@ -258,6 +258,18 @@ fn every_endpoint_lets_in_who_has_its_scope_and_nobody_else() {
     let expected: BTreeMap<String, String> =
         EXPECTED.iter().map(|(name, scopes)| ((*name).to_owned(), (*scopes).to_owned())).collect();
     assert_eq!(found, expected);
+    for page in ["API.md", "API.es.md"] {
+        let page = std::fs::read_to_string(docs().join(page)).unwrap();
+        for (name, scopes) in EXPECTED {
+            let (verb, path) = name.split_once(' ').unwrap();
+            let row = format!("| `{verb} /v1{path}` | {} |", scopes.replace(' ', ", "));
+            assert!(page.contains(&row), "{row}");
+        }
+    }
+}
+
+fn docs() -> std::path::PathBuf {
+    std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs")
 }
 
 #[test]
@@ -541,13 +553,12 @@ const LINES_MAX: usize = 15;
 
 #[test]
 fn printed_workers_work_and_are_short() {
-    let repository = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
-    for (name, program, language) in [("http.py", "python3", "python"), ("http.sh", "bash", "bash")] {
-        let file = repository.join("examples/workers").join(name);
+    for (name, program, language) in [("words_http.py", "python3", "python"), ("words_http.sh", "bash", "bash")] {
+        let file = docs().join("../examples/workers").join(name);
         let text = std::fs::read_to_string(&file).unwrap();
         assert!(text.lines().count() <= LINES_MAX, "{name}");
         for page in ["API.md", "API.es.md"] {
-            let page = std::fs::read_to_string(repository.join("docs").join(page)).unwrap();
+            let page = std::fs::read_to_string(docs().join(page)).unwrap();
             assert!(page.contains(&format!("\n```{language}\n{text}```\n")), "{name}");
         }
         let place = Place::new();
@@ -591,7 +602,7 @@ fn the_description_is_whole_and_the_committed_one_is_fresh() {
         let found = description.pointer(reference.trim_start_matches('#'));
         assert!(found.is_some(), "{reference} leads nowhere");
     }
-    let committed = std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/openapi.json")).unwrap();
+    let committed = std::fs::read_to_string(docs().join("openapi.json")).unwrap();
     let committed: Value = serde_json::from_str(&committed).unwrap();
     assert!(committed == description, "docs/openapi.json is not what the program says: `cargo xtask generate`");
 }

@@ -6,13 +6,14 @@ use crate::failure::{Attempt, Failure};
 
 pub(crate) const HELP: &str = "\
 Usage: cargo xtask bench [gate] [OPTIONS]
+       cargo xtask bench api [OPTIONS]
        cargo xtask bench http [OPTIONS]
        cargo xtask bench jobs [OPTIONS]
        cargo xtask bench views [OPTIONS]
        cargo xtask bench wal [OPTIONS]
 
 gate measures whole `cola-ia add` commands against plain loops, prints rates, ratios and peak memory, and fails if a
-promise is missed. http measures signed webhooks against a server that says hello, slow clients beside them, and memory.
+promise is missed. api measures workers that claim and complete over HTTP. http measures signed webhooks against a server that says hello, slow clients beside them, and memory.
 jobs measures leases in the store, and `cola-ia work -- true` against a plain loop that starts `true`.
 views makes a large store and measures what looks at it. wal lets a file in beside commands that
 look, again and again, and tells how large the write-ahead log became.
@@ -30,6 +31,7 @@ look, again and again, and tells how large the write-ahead log became.
 /// What is measured.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Part {
+    Api,
     Gate,
     Http,
     Jobs,
@@ -41,6 +43,7 @@ impl Part {
     /// The name on the command line.
     pub(crate) const fn name(self) -> &'static str {
         match self {
+            Self::Api => "api",
             Self::Gate => "gate",
             Self::Http => "http",
             Self::Jobs => "jobs",
@@ -50,7 +53,9 @@ impl Part {
     }
 
     fn from_name(name: &str) -> Option<Self> {
-        [Self::Gate, Self::Http, Self::Jobs, Self::Views, Self::Wal].into_iter().find(|part| part.name() == name)
+        [Self::Api, Self::Gate, Self::Http, Self::Jobs, Self::Views, Self::Wal]
+            .into_iter()
+            .find(|part| part.name() == name)
     }
 }
 
@@ -68,6 +73,7 @@ pub(crate) struct Options {
 impl Options {
     fn of(part: Part) -> Self {
         let (events, runs) = match part {
+            Part::Api => (100_000, 3),
             Part::Gate => (1_000_000, 3),
             Part::Http => (20_000, 3),
             Part::Jobs => (3_000, 3),

@@ -185,7 +185,7 @@ const EXPECTED: &[(&str, &str)] = &[
     ("GET /sources", "read work"),
     ("GET /stats", "read work"),
     ("GET /tokens", "admin"),
-    ("POST /backup", "admin"),
+    ("GET /backup", "admin"),
     ("POST /batches", "ingest"),
     ("POST /batches/preview", "ingest"),
     ("POST /conflicts/resolve", "operate"),

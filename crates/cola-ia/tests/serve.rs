@@ -12,8 +12,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use common::server::{Reply, Server, sign};
-use common::{Place, Random, code, err, out, signal, until};
-use nix::sys::signal::Signal;
+use common::{Place, Random, code, err, out, until};
 
 const SECRET: &str = "topsecret";
 const CONFIG: &str = "[source.web]\nscheme = \"hmac\"\nsecret_file = \"s\"\nmax_body = \"1MiB\"\n";

@@ -683,10 +683,10 @@ fn a_source_tells_when_its_first_job_is_due(backend: &dyn Backend) -> Result<(),
     let leased = claim_one(&scratch)?;
     ensure_eq!(due()?, [Some(later), Some(later)], "one that runs is not due");
     pass(&scratch, second);
-    let leases = claim(&scratch, 2)?.leases;
+    let others = claim(&scratch, 2)?.leases;
     ensure_eq!(due()?, [None, None], "all run");
     let not_before = Timestamp::from_micros(scratch.clock().now().as_micros() + 60_000_000);
-    end(&scratch, leases[0].token, Ending::Done)?;
+    end(&scratch, others[0].token, Ending::Done)?;
     end(&scratch, leased.token, Ending::Failed { setback: Setback::Error, not_before: Some(not_before) })?;
     ensure_eq!(due()?[0], Some(not_before), "one that is put off is due when it may be tried again");
     Ok(())

@@ -144,6 +144,7 @@ fn every_error_of_a_store_has_a_sentence() {
             let exit = match known.code {
                 "interrupted" => Exit::Interrupted,
                 "cursor_unknown" => Exit::Usage,
+                "server_unauthorised" | "server_forbidden" => Exit::NotAuthorised,
                 _ => Exit::Failed,
             };
             assert_eq!(problem.exit(), exit);

@@ -27,7 +27,7 @@ impl Make<'_> {
             .subcommand(
                 self.command("add", "source-add")
                     .arg(self.positional("scheme", "value-scheme").required(true))
-                    .arg(self.option("name", "value-source").help(self.t("arg-source-name"))),
+                    .arg(self.option("source-name", "value-source").long("name")),
             )
             .subcommand(self.command("list", "source-list").arg(self.flag("schemes")).arg(self.flag("json")))
             .subcommand(
@@ -42,7 +42,7 @@ impl Make<'_> {
                     .arg(name())
                     .arg(self.option("url", "value-url"))
                     .arg(self.option("id", "value-id").help(self.t("arg-sample-id")).allow_hyphen_values(true))
-                    .arg(self.option("text", "value-text").help(self.t("arg-sample-text")).allow_hyphen_values(true))
+                    .arg(self.option("sample-text", "value-text").long("text").allow_hyphen_values(true))
                     .arg(self.flag("json")),
             )
     }
@@ -74,7 +74,7 @@ pub(super) fn read_source(matches: &ArgMatches) -> Result<SourceOptions, Problem
     Ok(match name {
         "add" => SourceOptions::Add(AddSource {
             scheme: text(matches, "scheme")?.unwrap_or_default().to_owned(),
-            name: text(matches, "name")?.map(|name| source_named("--name", name)).transpose()?,
+            name: text(matches, "source-name")?.map(|name| source_named("--name", name)).transpose()?,
         }),
         "check" => SourceOptions::Check(CheckRequest {
             source: source()?,
@@ -86,7 +86,7 @@ pub(super) fn read_source(matches: &ArgMatches) -> Result<SourceOptions, Problem
             source: source()?,
             url: text(matches, "url")?.map(str::to_owned),
             id: text(matches, "id")?.map(str::to_owned),
-            text: text(matches, "text")?.map(str::to_owned),
+            text: text(matches, "sample-text")?.map(str::to_owned),
             json: matches.get_flag("json"),
         }),
         _ => SourceOptions::List { schemes: matches.get_flag("schemes"), json: matches.get_flag("json") },

@@ -82,7 +82,7 @@ impl Call {
     /// # Errors
     /// 413 `body_too_large`, 415 where it is packed in a way that is not read, 408 where it comes too slowly, 503 where there is
     /// no room for it now, 400 where it ends too early.
-    pub async fn bytes(&mut self, max: usize) -> Result<Whole, Problem> {
+    pub(crate) async fn bytes(&mut self, max: usize) -> Result<Whole, Problem> {
         let body = self.body();
         body::read(&self.app, &self.headers, body, max).await.map_err(|why| match why {
             NoBody::Refused(code, detail, status) => refused(code, status, &detail),

@@ -5,13 +5,13 @@ use std::fs;
 use crate::failure::{Attempt, Failure};
 use crate::repository::Repository;
 
-/// A committed file and the arguments with which `cola-ia` prints it.
+/// A committed file and the example of `cola-ia` that prints it.
 struct Generated {
     path: &'static str,
-    arguments: &'static [&'static str],
+    example: &'static str,
 }
 
-const FILES: &[Generated] = &[];
+const FILES: &[Generated] = &[Generated { path: "docs/openapi.json", example: "openapi" }];
 
 /// Writes every generated file again.
 pub(crate) fn write(repository: &Repository) -> Result<(), Failure> {
@@ -43,8 +43,8 @@ pub(crate) fn check(repository: &Repository) -> Result<(), Failure> {
 }
 
 fn print(repository: &Repository, file: &Generated) -> Result<Vec<u8>, Failure> {
-    let mut command = repository.cargo(["run", "--quiet", "--locked", "--package", "cola-ia", "--"]);
-    let output = command.args(file.arguments).output().attempt(|| format!("print {}", file.path))?;
+    let mut command = repository.cargo(["run", "--quiet", "--locked", "--package", "cola-ia", "--example"]);
+    let output = command.arg(file.example).output().attempt(|| format!("print {}", file.path))?;
     if output.status.success() {
         Ok(output.stdout)
     } else {

@@ -22,7 +22,7 @@ pub struct Whole {
 
 /// Why there is no body.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum NoBody {
+pub(crate) enum NoBody {
     /// It is not taken: why, what it is about, and the answer's status.
     Refused(RefusalCode, String, u16),
     /// There is no room in memory now.
@@ -35,7 +35,7 @@ pub enum NoBody {
 ///
 /// # Errors
 /// [`NoBody`].
-pub async fn read(app: &App, headers: &HeaderMap, body: Body, max: usize) -> Result<Whole, NoBody> {
+pub(crate) async fn read(app: &App, headers: &HeaderMap, body: Body, max: usize) -> Result<Whole, NoBody> {
     let packed = is_packed(headers)?;
     let declared = declared(headers)?;
     let too_large =

@@ -70,7 +70,7 @@ impl Problem {
 }
 
 /// The word of a kind of error in JSON.
-pub fn kind_word(kind: ErrorKind) -> &'static str {
+pub(crate) fn kind_word(kind: ErrorKind) -> &'static str {
     match kind {
         ErrorKind::Invalid => "invalid",
         ErrorKind::Conflict => "conflict",

@@ -77,6 +77,19 @@ impl RemoteStore {
 }
 
 impl RemoteStore {
+    /// A claim that waits so long, 30 seconds at most, for something to be due.
+    ///
+    /// # Errors
+    /// As [`Store::claim`].
+    pub async fn claim_within(&self, op: OpId, request: ClaimRequest, wait: Duration) -> Result<Claim, StoreError> {
+        leases::claim_within(self, op, request, wait).await
+    }
+
+    /// The answer to this is none of a server of ours.
+    fn nonsense(&self, what: &str) -> StoreError {
+        error::nonsense(self.server(), &what)
+    }
+
     /// Asks for something that is not JSON.
     async fn ask_bytes(&self, ask: Ask) -> Result<Bytes, StoreError> {
         let transport = self.transport.clone();
@@ -90,19 +103,6 @@ impl RemoteStore {
     ) -> Result<T, StoreError> {
         let runtime = self.runtime.as_ref().expect("the runtime is there until the store is dropped");
         runtime.spawn(asking).await.unwrap_or_else(|cause| Err(error::unreachable(self.server(), &cause)))
-    }
-
-    /// A claim that waits so long, 30 seconds at most, for something to be due.
-    ///
-    /// # Errors
-    /// As [`Store::claim`].
-    pub async fn claim_within(&self, op: OpId, request: ClaimRequest, wait: Duration) -> Result<Claim, StoreError> {
-        leases::claim_within(self, op, request, wait).await
-    }
-
-    /// The answer to this is none of a server of ours.
-    fn nonsense(&self, what: &str) -> StoreError {
-        error::nonsense(self.server(), &what)
     }
 }
 

@@ -44,11 +44,23 @@ impl Served {
     }
 
     /// With these settings.
+    #[allow(dead_code, reason = "each test file uses a part of it")]
     pub(crate) fn start_with(
         store: Arc<dyn Store>,
         clock: Arc<dyn Clock>,
         entropy: Arc<dyn Entropy>,
         settings: &[(&str, &str)],
+    ) -> Result<Self, Failure> {
+        Self::start_known(store, clock, entropy, settings, Vec::new())
+    }
+
+    /// With these settings, and these tokens besides [`TOKEN`].
+    pub(crate) fn start_known(
+        store: Arc<dyn Store>,
+        clock: Arc<dyn Clock>,
+        entropy: Arc<dyn Entropy>,
+        settings: &[(&str, &str)],
+        tokens: Vec<(&str, TokenView)>,
     ) -> Result<Self, Failure> {
         let environment = Environment::with(settings);
         let settings = Settings::load(&Flags::default(), &environment, NamedFile::MayBeMissing);
@@ -64,7 +76,10 @@ impl Served {
                 stopping: stopping.clone(),
             };
             let mut app = App::start(parts);
-            Arc::get_mut(&mut app).ok_or("the app is nobody else's yet")?.tokens.know(hash_of(TOKEN), admin());
+            let own = &mut Arc::get_mut(&mut app).ok_or("the app is nobody else's yet")?.tokens;
+            for (token, view) in tokens.into_iter().chain([(TOKEN, admin())]) {
+                own.know(hash_of(token), view);
+            }
             let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await?;
             let address = listener.local_addr()?;
             let routes = axum::Router::new().nest("/v1", api::router()).with_state(app);

@@ -246,7 +246,7 @@ fn a_lease_is_worked_on_by_hand() {
     assert_eq!(begun[0]["result"], "go", "{begun:?}");
     check_exit(&behind.run(&["complete", &lease]), 9);
     behind.ok(&["effect", "done", "publish", "--try", "1", "--lease", &lease, "--resource", "post-7"]);
-    behind.ok(&["complete", &lease, "--resource", "post-7"]);
+    behind.ok(&["complete", &lease, "--resource-id", "post-7"]);
     assert_eq!(json(&behind.ok(&["effect", "find", "--resource", "post-7", "--json"])).len(), 1);
     let lease = claim();
     behind.ok(&["release", &lease]);

@@ -402,7 +402,7 @@ fn counts_and_money() {
         due_at: Some(Timestamp::from_micros(5)),
     };
     check::<stats::SourceStanding, _>(&standing);
-    check::<stats::SourceStanding, _>(&SourceView { streak: None, paused_at: None, ..standing });
+    check::<stats::SourceStanding, _>(&SourceView { streak: None, paused_at: None, due_at: None, ..standing });
     let sums = CostSums {
         count: 1,
         spent: i64::MAX,

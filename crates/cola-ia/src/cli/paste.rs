@@ -8,12 +8,13 @@ use crate::print::{shell_path, shell_word};
 /// `cola-ia show …` for this identity. `None` where a part of it cannot be copied as it is seen.
 pub fn show_command(settings: &Settings, source: &Source, id: &str) -> Option<String> {
     let mut command = String::from("cola-ia");
-    if let Some(server) = &settings.server {
+    let is_flag = |name: &str| {
+        settings.resolved.iter().any(|one| one.setting.name == name && matches!(one.origin, Origin::Flag(_)))
+    };
+    if let Some(server) = settings.server.as_ref().filter(|_| is_flag("server")) {
         command = format!("{command} --server {}", shell_word(server.url.as_str())?);
     }
-    let by_flag = settings.server.is_none()
-        && settings.resolved.iter().any(|one| one.setting.name == "db" && matches!(one.origin, Origin::Flag(_)));
-    if by_flag {
+    if settings.server.is_none() && is_flag("db") {
         command = format!("{command} --db {}", shell_path(settings.db.to_str()?)?);
     }
     if let Some(file) = settings.file.as_deref().filter(|file| *file != DEFAULT_FILE) {

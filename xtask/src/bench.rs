@@ -4,6 +4,8 @@
 mod options;
 
 #[cfg(feature = "bench")]
+mod api;
+#[cfg(feature = "bench")]
 mod article;
 #[cfg(feature = "bench")]
 mod gate;
@@ -55,8 +57,9 @@ pub(crate) fn run(repository: &Repository, arguments: &[String]) -> Result<(), F
 pub(crate) fn inner(repository: &Repository, arguments: &[String]) -> Result<(), Failure> {
     let (part, rest) = arguments.split_first().map_or(("", &[][..]), |(part, rest)| (part.as_str(), rest));
     match part {
-        "gate" | "jobs" | "views" | "wal" => match Options::parse(rest)? {
+        "api" | "gate" | "jobs" | "views" | "wal" => match Options::parse(rest)? {
             Some(options) => match options.part {
+                options::Part::Api => api::run(repository, &options),
                 options::Part::Gate => gate::run(repository, &options),
                 options::Part::Jobs => jobs::run(repository, &options),
                 options::Part::Views => views::run(repository, &options),

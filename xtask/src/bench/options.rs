@@ -6,17 +6,18 @@ use crate::failure::{Attempt, Failure};
 
 pub(crate) const HELP: &str = "\
 Usage: cargo xtask bench [gate] [OPTIONS]
+       cargo xtask bench api [OPTIONS]
        cargo xtask bench jobs [OPTIONS]
        cargo xtask bench views [OPTIONS]
        cargo xtask bench wal [OPTIONS]
 
 gate measures whole `cola-ia add` commands against plain loops, prints rates, ratios and peak memory, and fails if a
-promise is missed. jobs measures leases in the store, and `cola-ia work -- true` against a plain loop that starts `true`.
+promise is missed. api measures workers that claim and complete over HTTP. jobs measures leases in the store, and `cola-ia work -- true` against a plain loop that starts `true`.
 views makes a large store and measures what looks at it. wal lets a file in beside commands that
 look, again and again, and tells how large the write-ahead log became.
 
-  --events N       events of one file (default: gate 1000000, views 5000000, wal 2000000, jobs 3000)
-  --runs N         times everything is measured, in turn; medians are compared (default: gate and jobs 3, views 5)
+  --events N       events of one file (default: gate 1000000, views 5000000, wal 2000000, jobs 3000, api 100000)
+  --runs N         times everything is measured, in turn; medians are compared (default: gate, jobs and api 3, views 5)
   --growth         gate: also five files, one after another, into one store
   --repeats N      views: of the events so many are delivered again (default 1000000)
   --view COMMAND   wal: look with this, such as \"stats --since 24h\"; several times: beside each other
@@ -27,6 +28,7 @@ look, again and again, and tells how large the write-ahead log became.
 /// What is measured.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Part {
+    Api,
     Gate,
     Jobs,
     Views,
@@ -37,6 +39,7 @@ impl Part {
     /// The name on the command line.
     pub(crate) const fn name(self) -> &'static str {
         match self {
+            Self::Api => "api",
             Self::Gate => "gate",
             Self::Jobs => "jobs",
             Self::Views => "views",
@@ -45,7 +48,7 @@ impl Part {
     }
 
     fn from_name(name: &str) -> Option<Self> {
-        [Self::Gate, Self::Jobs, Self::Views, Self::Wal].into_iter().find(|part| part.name() == name)
+        [Self::Api, Self::Gate, Self::Jobs, Self::Views, Self::Wal].into_iter().find(|part| part.name() == name)
     }
 }
 
@@ -63,6 +66,7 @@ pub(crate) struct Options {
 impl Options {
     fn of(part: Part) -> Self {
         let (events, runs) = match part {
+            Part::Api => (100_000, 3),
             Part::Gate => (1_000_000, 3),
             Part::Jobs => (3_000, 3),
             Part::Views => (5_000_000, 5),

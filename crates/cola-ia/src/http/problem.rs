@@ -14,7 +14,7 @@ pub struct Problem {
     /// The HTTP status.
     pub status: StatusCode,
     /// What is told.
-    pub body: Body,
+    pub body: Box<Body>,
     /// Other header lines.
     pub headers: Vec<(header::HeaderName, HeaderValue)>,
 }
@@ -23,7 +23,7 @@ impl Problem {
     /// An error with this stable code.
     pub fn new(status: StatusCode, code: &str) -> Self {
         let title = status.canonical_reason().unwrap_or("Error");
-        Self { status, body: Body::new(status.as_u16(), title, code), headers: Vec::new() }
+        Self { status, body: Box::new(Body::new(status.as_u16(), title, code)), headers: Vec::new() }
     }
 
     /// With what it is about.

@@ -30,7 +30,7 @@ use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse as _, Response};
 use axum::routing::MethodRouter;
 
-pub use call::Call;
+pub use call::{Call, Pair};
 pub use describe::{Body, Doc, Param, Said, SchemaOf, Schemas, schema};
 pub use endpoint::{Access, Answer, Answering, Endpoint, Verb};
 pub use openapi::openapi;
@@ -65,12 +65,12 @@ pub fn router() -> Router<Arc<App>> {
     let mut router = Router::new();
     for (path, endpoints) in paths {
         let allow = allow(&endpoints);
-        let mut routes = MethodRouter::new();
+        let mut methods = MethodRouter::new();
         for endpoint in endpoints {
             let call = move |State(app): State<Arc<App>>, request: Request| serve(endpoint, app, request);
-            routes = routes.on(endpoint.verb.filter(), call);
+            methods = methods.on(endpoint.verb.filter(), call);
         }
-        router = router.route(path, routes.fallback(move || std::future::ready(not_allowed(&allow))));
+        router = router.route(path, methods.fallback(move || std::future::ready(not_allowed(&allow))));
     }
     router.fallback(|| std::future::ready(Problem::new(StatusCode::NOT_FOUND, "path_unknown")))
 }

@@ -224,6 +224,20 @@ impl Members {
 /// # Errors
 /// What is wrong with it.
 pub fn read_export_line(line: &[u8]) -> Result<ExportLine, LineFault> {
+    let line = read_line(line)?;
+    if let ExportLine::Record(record) = &line
+        && has_fingerprint(record.kind())
+        && let (Some(text), Value::Bytes(fingerprint)) = (record.text("text"), record.get("fingerprint"))
+        && Fingerprint::of(text).0[..] != fingerprint[..]
+    {
+        return Err(fault("export_fingerprint", ""));
+    }
+    Ok(line)
+}
+
+/// As [`read_export_line`], of a line that comes from a store and not from a file: that its fingerprint is its text's is the
+/// store's to say.
+pub(crate) fn read_line(line: &[u8]) -> Result<ExportLine, LineFault> {
     let mut members: Members =
         serde_json::from_slice(line).map_err(|cause| fault("export_json", cause.column().to_string()))?;
     let mut names: Vec<&str> = members.0.iter().map(|(name, _)| name.as_str()).collect();
@@ -306,14 +320,7 @@ fn record(kind: Kind, mut members: Members) -> Result<Record, LineFault> {
     if let Some((unknown, _)) = members.0.first() {
         return Err(fault("export_field_unknown", unknown.clone()));
     }
-    let record = Record::new(kind, values).map_err(|field| fault("export_value", field))?;
-    if has_fingerprint(kind)
-        && let (Some(text), Value::Bytes(fingerprint)) = (record.text("text"), record.get("fingerprint"))
-        && Fingerprint::of(text).0[..] != fingerprint[..]
-    {
-        return Err(fault("export_fingerprint", ""));
-    }
-    Ok(record)
+    Record::new(kind, values).map_err(|field| fault("export_value", field))
 }
 
 fn has_fingerprint(kind: Kind) -> bool {

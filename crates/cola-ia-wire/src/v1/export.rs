@@ -11,7 +11,8 @@ use utoipa::ToSchema;
 use super::Carry;
 use super::shape::words;
 use super::values::texts;
-use crate::{ExportHeader, ExportLine, LineFault, push_export_line, read_export_line};
+use crate::export::read_line;
+use crate::{ExportHeader, ExportLine, LineFault, push_export_line};
 
 texts! {
     /// Where an export goes on, as the page before said it.
@@ -134,7 +135,7 @@ fn read_lines(body: &[u8]) -> Result<(ExportHeader, Vec<Record>), BodyFault> {
     let fault =
         |line: usize, code, detail: &str| BodyFault { line, fault: LineFault { code, detail: detail.to_owned() } };
     let header = match lines.next() {
-        Some((line, text)) => match read_export_line(text).map_err(|fault| BodyFault { line, fault })? {
+        Some((line, text)) => match read_line(text).map_err(|fault| BodyFault { line, fault })? {
             ExportLine::Header(header) if header.version > EXPORT_VERSION => {
                 return Err(fault(line, "export_value", "version"));
             }
@@ -145,7 +146,7 @@ fn read_lines(body: &[u8]) -> Result<(ExportHeader, Vec<Record>), BodyFault> {
     };
     let mut records = Vec::new();
     for (line, text) in lines {
-        match read_export_line(text).map_err(|fault| BodyFault { line, fault })? {
+        match read_line(text).map_err(|fault| BodyFault { line, fault })? {
             ExportLine::Record(record) => records.push(record),
             ExportLine::End(_) => {}
             ExportLine::Header(_) => return Err(fault(line, "export_kind", "header")),

@@ -32,10 +32,10 @@ pub fn filter_pairs(filter: &Filter, taken: &[Key]) -> Vec<(&'static str, String
     pairs
 }
 
-/// Takes a parameter of a filter. `Ok(false)`: it is none.
+/// Takes a parameter of a filter. `Ok(false)`: it is none that this list takes.
 ///
 /// # Errors
-/// The list does not take this key, or the key does not take this value.
+/// The key does not take this value.
 pub fn take_filter_pair(
     filter: &mut Filter,
     name: &str,
@@ -43,8 +43,8 @@ pub fn take_filter_pair(
     taken: &[Key],
     now: Timestamp,
 ) -> Result<bool, FilterError> {
-    match Key::ALL.into_iter().find(|key| key.as_str() == name) {
-        Some(key) => filter.add_values(key, value, taken, now).map(|()| true),
+    match taken.iter().find(|key| key.as_str() == name) {
+        Some(key) => filter.add_values(*key, value, taken, now).map(|()| true),
         None => Ok(false),
     }
 }
@@ -98,7 +98,7 @@ mod tests {
     fn read(pairs: &[(&str, String)], taken: &[Key]) -> Result<Filter, FilterError> {
         let mut filter = Filter::default();
         for (name, value) in pairs {
-            assert!(take_filter_pair(&mut filter, name, value, taken, Timestamp::from_micros(0))?);
+            assert!(take_filter_pair(&mut filter, name, value, taken, Timestamp::from_micros(0))?, "{name}");
         }
         Ok(filter)
     }
@@ -114,8 +114,12 @@ mod tests {
     fn what_a_list_does_not_ask_is_not_said_and_not_taken() {
         let pairs = filter_pairs(&full(), &[Key::Source]);
         assert_eq!(pairs, [("source", "a,b.c-1".to_owned())]);
-        let other = filter_pairs(&full(), &[Key::State]);
-        assert_eq!(read(&other, &[Key::Source]), Err(FilterError::KeyNotTaken { key: Key::State }));
+        let mut filter = Filter::default();
+        let now = Timestamp::from_micros(0);
+        assert_eq!(take_filter_pair(&mut filter, "state", "failed", &[Key::Source], now), Ok(false));
+        let value = FilterError::Value { key: Key::State, value: "waiting".into() };
+        assert_eq!(take_filter_pair(&mut filter, "state", "waiting", &[Key::State], now), Err(value));
+        assert!(filter.is_empty());
     }
 
     #[test]

@@ -397,9 +397,10 @@ fn counts_and_money() {
         streak: Some(Streak { class: TEXT.into(), count: 3, since: at(0), event: EventNumber(4) }),
         paused_at: Some(at(1)),
         expired: 2,
+        due_at: Some(at(2)),
     };
     check::<stats::SourceStanding, _>(&standing);
-    check::<stats::SourceStanding, _>(&SourceView { streak: None, paused_at: None, ..standing });
+    check::<stats::SourceStanding, _>(&SourceView { streak: None, paused_at: None, due_at: None, ..standing });
     let sums = CostSums {
         count: 1,
         spent: i64::MAX,

@@ -85,6 +85,7 @@ pub fn unauthorised() -> Problem {
         .header(header::WWW_AUTHENTICATE, HeaderValue::from_static("Bearer realm=\"cola-ia\""))
 }
 
+#[derive(Clone)]
 struct Look {
     at: Timestamp,
     found: Option<Arc<TokenView>>,
@@ -120,8 +121,8 @@ impl Tokens {
         let now = self.clock.now();
         let found = if let Some(own) = self.own.get(&hash) {
             Some(Arc::clone(own))
-        } else if let Some(found) = self.fresh(hash, now) {
-            found
+        } else if let Some(look) = self.fresh(hash, now) {
+            look.found
         } else {
             let found = self.store.token_find(hash).await.map_err(|error| Problem::of_store(&error))?.map(Arc::new);
             self.keep(hash, Look { at: now, found: found.clone() });
@@ -130,11 +131,11 @@ impl Tokens {
         found.filter(|token| token.is_live(now)).map(Caller::of).ok_or_else(unauthorised)
     }
 
-    fn fresh(&self, hash: TokenHash, now: Timestamp) -> Option<Option<Arc<TokenView>>> {
+    fn fresh(&self, hash: TokenHash, now: Timestamp) -> Option<Look> {
         let looks = self.looks.lock().unwrap_or_else(PoisonError::into_inner);
         let look = looks.get(&hash)?;
         let age = now.as_micros() - look.at.as_micros();
-        (0..FRESH_MICROS).contains(&age).then(|| look.found.clone())
+        (0..FRESH_MICROS).contains(&age).then(|| look.clone())
     }
 
     fn keep(&self, hash: TokenHash, look: Look) {

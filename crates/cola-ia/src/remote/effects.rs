@@ -4,16 +4,19 @@ use cola_ia_wire::v1::told::{
     BeginAsk, BeginSaid, DecideAsk, DecideSaid, DoneAsk, FailedAsk, LookedAsk, ReportSaid, UnknownAsk,
 };
 
-use super::*;
+use super::{
+    Ask, Begin, EffectBegun, EffectDecision, EffectRef, Evidence, Failure, Looked, OpId, RemoteStore, ReportAnswer,
+    RetryPolicy, SettleAnswer, StoreError,
+};
 
-/// See [`Store::effect_begin`].
+/// See [`Store::effect_begin`](cola_ia_core::store::Store::effect_begin).
 pub(super) async fn begin(store: &RemoteStore, begin: Begin, policy: RetryPolicy) -> Result<EffectBegun, StoreError> {
     let ask = BeginAsk { retry: Some(policy.into()), ..BeginAsk::from(begin) };
     let said: BeginSaid = store.ask(Ask::post("/effects/begin", &ask)).await?;
     said.read().ok_or_else(|| store.nonsense("effects/begin"))
 }
 
-/// See [`Store::effect_done`].
+/// See [`Store::effect_done`](cola_ia_core::store::Store::effect_done).
 pub(super) async fn done(
     store: &RemoteStore,
     of: EffectRef,
@@ -24,7 +27,7 @@ pub(super) async fn done(
     report(store, Ask::post("/effects/done", &ask)).await
 }
 
-/// See [`Store::effect_failed`].
+/// See [`Store::effect_failed`](cola_ia_core::store::Store::effect_failed).
 pub(super) async fn failed(
     store: &RemoteStore,
     of: EffectRef,
@@ -36,7 +39,7 @@ pub(super) async fn failed(
     report(store, Ask::post("/effects/failed", &ask)).await
 }
 
-/// See [`Store::effect_unknown`].
+/// See [`Store::effect_unknown`](cola_ia_core::store::Store::effect_unknown).
 pub(super) async fn unknown(
     store: &RemoteStore,
     of: EffectRef,
@@ -47,7 +50,7 @@ pub(super) async fn unknown(
     report(store, Ask::post("/effects/unknown", &ask)).await
 }
 
-/// See [`Store::effect_resolve`].
+/// See [`Store::effect_resolve`](cola_ia_core::store::Store::effect_resolve).
 pub(super) async fn resolve(
     store: &RemoteStore,
     of: EffectRef,
@@ -62,7 +65,7 @@ async fn report(store: &RemoteStore, ask: Ask) -> Result<ReportAnswer, StoreErro
     said.read().ok_or_else(|| store.nonsense("effects"))
 }
 
-/// See [`Store::effect_decide`].
+/// See [`Store::effect_decide`](cola_ia_core::store::Store::effect_decide).
 pub(super) async fn decide(
     store: &RemoteStore,
     op: OpId,

@@ -2,16 +2,20 @@
 
 use cola_ia_wire::v1::Carry as _;
 use cola_ia_wire::v1::lease::{
-    ClaimAsk, Claimed, EndAsk, EndIn, ExtendAsk, LeaseAnswers, RecoverAsk, Recovered as RecoveredShape, Retry,
+    ClaimAsk, Claimed, EndAsk, EndIn, ExtendAsk, LeaseAnswers, LeaseSaid, RecoverAsk, Recovered as RecoveredShape,
+    Retry,
 };
 use cola_ia_wire::v1::values::{LeaseHex, SourceName};
 
-use super::*;
+use super::{
+    Arc, Ask, Claim, ClaimRequest, Duration, End, EndRefused, Ended, LeaseLost, LeaseToken, OpId, Recovered,
+    RemoteStore, RetryPolicy, StoreError, Timestamp, each,
+};
 
 /// What one request says of leases, in bytes of texts; the others go with the next one.
 const END_MAX_BYTES: usize = 4 << 20;
 
-/// See [`Store::claim`].
+/// See [`Store::claim`](cola_ia_core::store::Store::claim).
 pub(super) async fn claim(store: &RemoteStore, op: OpId, request: ClaimRequest) -> Result<Claim, StoreError> {
     claim_within(store, op, request, Duration::ZERO).await
 }
@@ -34,7 +38,7 @@ pub(super) async fn claim_within(
     Ok(claimed.into())
 }
 
-/// See [`Store::extend`].
+/// See [`Store::extend`](cola_ia_core::store::Store::extend).
 pub(super) async fn extend(
     store: &RemoteStore,
     leases: Vec<LeaseToken>,
@@ -44,11 +48,11 @@ pub(super) async fn extend(
     let leases = leases.into_iter().map(LeaseHex).collect();
     let ask = ExtendAsk { leases, lease_micros: Some(length.carry()) };
     let answers: LeaseAnswers = store.ask(Ask::post("/leases/extend", &ask)).await?;
-    let read = answers.leases.into_iter().map(|said| said.into_extended()).collect();
+    let read = answers.leases.into_iter().map(LeaseSaid::into_extended).collect();
     each(store, asked, read)
 }
 
-/// See [`Store::end`]. Each lease is answered for itself, so that many long reports may go in several requests.
+/// See [`Store::end`](cola_ia_core::store::Store::end). Each lease is answered for itself, so that many long reports may go in several requests.
 pub(super) async fn end(
     store: &RemoteStore,
     ends: Arc<Vec<End>>,
@@ -66,7 +70,7 @@ pub(super) async fn end(
         let (now, later) = rest.split_at(rest.iter().take_while(fits).count());
         let ask = EndAsk { ends: now.iter().map(EndIn::from).collect(), retry: Some(Retry::from(policy)) };
         let said: LeaseAnswers = store.ask(Ask::post("/leases/end", &ask)).await?;
-        let read = said.leases.into_iter().map(|said| said.into_ended()).collect();
+        let read = said.leases.into_iter().map(LeaseSaid::into_ended).collect();
         answers.extend(each(store, now.len(), read)?);
         rest = later;
         if rest.is_empty() {
@@ -83,7 +87,7 @@ fn weight(end: &End) -> usize {
     64 + texts + report.stdout.len() + report.stderr.len()
 }
 
-/// See [`Store::recover`].
+/// See [`Store::recover`](cola_ia_core::store::Store::recover).
 pub(super) async fn recover(
     store: &RemoteStore,
     policy: RetryPolicy,

@@ -29,7 +29,14 @@ use cola_ia_core::event::Source;
 use cola_ia_core::filter::Filter;
 use cola_ia_core::intake::{EventNumber, Intake};
 use cola_ia_core::job::{LeaseToken, RetryPolicy};
-use cola_ia_core::store::*;
+use cola_ia_core::store::{
+    Accepted, AttemptView, BudgetView, Claim, ClaimRequest, ConflictSummary, Costs, CostsRequest, DeliverySummary,
+    EffectBegun, EffectDecision, EffectListRequest, EffectRef, EffectSummary, End, EndRefused, Ended, EraseRequest,
+    Erased, ErrorKind, EventHistory, ExportCursor, ExportPage, Failure, FollowFrom, Followed, ImportBatch, Imported,
+    JobPage, LeaseLost, ListRequest, Looked, OpId, Order, OrderRefused, Page, PageRequest, Preview, PruneRequest,
+    Pruned, Recovered, ResolveRequest, Resolved, Restored, RestoredMark, SourceView, Stats, Store, StoreError, Texts,
+    TokenHash, TokenRequest, TokenView,
+};
 use serde::de::DeserializeOwned;
 use tokio::runtime::Runtime;
 

@@ -1,10 +1,10 @@
 //! What a person orders of a server's jobs.
 
-use cola_ia_wire::v1::order::{OrderAnswers, OrderAsk};
+use cola_ia_wire::v1::order::{OrderAnswers, OrderAsk, OrderSaid};
 
-use super::*;
+use super::{Ask, Ended, EventNumber, OpId, Order, OrderRefused, RemoteStore, StoreError, each};
 
-/// See [`Store::order`].
+/// See [`Store::order`](cola_ia_core::store::Store::order).
 pub(super) async fn order(
     store: &RemoteStore,
     op: OpId,
@@ -14,5 +14,5 @@ pub(super) async fn order(
     let asked = jobs.len();
     let ask = OrderAsk { order: order.into(), jobs: jobs.into_iter().map(|event| event.0).collect() };
     let answers: OrderAnswers = store.ask(Ask::post("/jobs/order", &ask).as_op(op)).await?;
-    each(store, asked, answers.jobs.into_iter().map(|said| said.read()).collect())
+    each(store, asked, answers.jobs.into_iter().map(OrderSaid::read).collect())
 }

@@ -36,7 +36,7 @@ const JSON: &str = "application/json";
 /// The largest answer that is read.
 pub(super) const ANSWER_MAX_BYTES: usize = 128 << 20;
 /// How long a connection is kept that nobody uses.
-const IDLE_FOR: Duration = Duration::from_secs(60);
+const IDLE_FOR: Duration = Duration::from_mins(1);
 
 /// A call.
 #[derive(Debug, Clone)]
@@ -91,6 +91,7 @@ impl Ask {
     }
 
     /// Under this op id.
+    #[expect(clippy::wrong_self_convention, reason = "the call is made as this op")]
     pub(super) fn as_op(mut self, op: OpId) -> Self {
         self.op = Some(op);
         self

@@ -22,6 +22,9 @@ use crate::http::{App, Problem};
 /// The header that names a call, the same for its repetitions.
 pub(crate) const OP_HEADER: &str = "idempotency-key";
 
+/// A name and a value of a query.
+pub type Pair<'a> = (Cow<'a, str>, Cow<'a, str>);
+
 /// One request of a caller that is known.
 pub struct Call {
     /// What every route has at hand.
@@ -62,7 +65,7 @@ impl Call {
     ///
     /// # Errors
     /// 400 `query_malformed` where that is not UTF-8.
-    pub fn pairs(&self) -> Result<Vec<(Cow<'_, str>, Cow<'_, str>)>, Problem> {
+    pub fn pairs(&self) -> Result<Vec<Pair<'_>>, Problem> {
         let pairs: Vec<_> = form_urlencoded::parse(self.query.as_bytes()).collect();
         let lossy = pairs.iter().any(|(name, value)| name.contains('\u{fffd}') || value.contains('\u{fffd}'));
         // A replacement character that was sent as one is a character as any other.

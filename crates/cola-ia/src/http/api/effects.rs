@@ -1,7 +1,6 @@
 //! What workers and people say of effects.
 
 use cola_ia_core::store::{EffectRef, Looked, TokenScope};
-use cola_ia_wire::v1::lease::Retry;
 use cola_ia_wire::v1::told::{
     BeginAsk, BeginSaid, DecideAsk, DecideSaid, DoneAsk, FailedAsk, LookedAsk, ReportSaid, UnknownAsk,
 };
@@ -153,7 +152,7 @@ async fn resolve(mut call: Call) -> Answer {
 async fn decide(mut call: Call) -> Answer {
     let op = call.op()?;
     let mut ask: DecideAsk = call.json(DECIDE_MAX_BYTES).await?;
-    let policy = ask.retry.take().unwrap_or_else(Retry::default).or(call.app.settings.retry);
+    let policy = ask.retry.take().unwrap_or_default().or(call.app.settings.retry);
     let answer = call.app.store.effect_decide(op, ask.into(), policy).await.map_err(|error| store_error(&error))?;
     json(&DecideSaid::from(answer))
 }

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use cola_ia_core::job::Ending;
 use cola_ia_core::store::{Claim, ClaimRequest, End, OpId, Report, StoreError, TokenScope};
-use cola_ia_wire::v1::Carry as _;
+use cola_ia_wire::v1::Carry;
 use cola_ia_wire::v1::lease::{
     ClaimAsk, Claimed, EndAsk, EndIn, ExtendAsk, LeaseAnswers, LeaseSaid, RecoverAsk, Recovered,
 };
@@ -117,7 +117,7 @@ async fn claim(mut call: Call) -> Answer {
     let app = Arc::clone(&call.app);
     let request = ClaimRequest {
         worker: ask.worker.unwrap_or_else(|| call.caller.name().to_owned()),
-        lease: ask.lease_micros.map_or(app.settings.lease, |length| length.carry()),
+        lease: ask.lease_micros.map_or(app.settings.lease, Carry::carry),
         limit: ask.limit.unwrap_or(1),
         source: ask.source.carry(),
     };
@@ -171,7 +171,7 @@ async fn claim_once(app: &App, op: OpId, request: ClaimRequest) -> Result<Claim,
 
 async fn extend(mut call: Call) -> Answer {
     let ask: ExtendAsk = call.json(ASK_MAX_BYTES).await?;
-    let length = ask.lease_micros.map_or(call.app.settings.lease, |length| length.carry());
+    let length = ask.lease_micros.map_or(call.app.settings.lease, Carry::carry);
     let leases = ask.leases.into_iter().map(|lease| lease.0).collect();
     let answers = call.app.store.extend(leases, length).await.map_err(|error| store_error(&error))?;
     json(&LeaseAnswers { leases: answers.into_iter().map(LeaseSaid::extended).collect() })

@@ -106,7 +106,7 @@ async fn take(app: Arc<App>, mut body: Body, pieces: mpsc::Sender<io::Result<Byt
 
 /// A body, read on a thread.
 struct Pieces {
-    pieces: mpsc::Receiver<io::Result<Bytes>>,
+    next: mpsc::Receiver<io::Result<Bytes>>,
     left: Bytes,
     runtime: Handle,
 }
@@ -114,7 +114,7 @@ struct Pieces {
 impl Read for Pieces {
     fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
         while self.left.is_empty() {
-            match self.runtime.block_on(timeout(IDLE_AFTER, self.pieces.recv())) {
+            match self.runtime.block_on(timeout(IDLE_AFTER, self.next.recv())) {
                 Err(_) => return Err(io::ErrorKind::WouldBlock.into()),
                 Ok(None) => return Ok(0),
                 Ok(Some(piece)) => self.left = piece?,
@@ -129,7 +129,7 @@ impl Read for Pieces {
 /// Reads all of a body.
 fn read(pieces: mpsc::Receiver<io::Result<Bytes>>, settings: &Settings, send: mpsc::Sender<Piece>) {
     let mut sink = ToBatches { batch: Vec::new(), bytes: 0, send };
-    let input = Pieces { pieces, left: Bytes::new(), runtime: Handle::current() };
+    let input = Pieces { next: pieces, left: Bytes::new(), runtime: Handle::current() };
     let end = read_input(&INPUT.into(), input, settings, &Arc::new(AtomicU64::new(0)), &mut sink);
     if sink.flush().is_continue() {
         let _ = sink.send.blocking_send(Piece::End(end));
@@ -182,7 +182,7 @@ async fn enter(
     while let Some(piece) = pieces.recv().await {
         let lines = match piece {
             Piece::Batch(batch) => {
-                last_line = batch.iter().map(|item| origin_line(item)).max().unwrap_or(last_line);
+                last_line = batch.iter().map(origin_line).max().unwrap_or(last_line);
                 match enter_batch(app, caller, batch).await {
                     Ok(lines) => lines,
                     Err(error) if is_first => {

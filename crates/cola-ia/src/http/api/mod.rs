@@ -30,7 +30,7 @@ use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse as _, Response};
 use axum::routing::MethodRouter;
 
-pub use call::Call;
+pub use call::{Call, Pair};
 pub use describe::{Body, Doc, Param, Said, SchemaOf, Schemas, schema};
 pub use endpoint::{Access, Answer, Answering, Endpoint, Verb};
 pub use openapi::openapi;

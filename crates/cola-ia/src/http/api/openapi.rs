@@ -1,4 +1,4 @@
-//! `/v1` described, as OpenAPI has it: made of the table of endpoints.
+//! `/v1` described, as `OpenAPI` has it: made of the table of endpoints.
 
 use std::collections::BTreeMap;
 

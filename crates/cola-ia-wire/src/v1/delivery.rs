@@ -26,6 +26,8 @@ shape! {
         time: Option<Instant>,
         /// The number of the conflict that it belongs to.
         conflict: Option<u32>,
+        /// Whether it was a duplicate by its signed bytes, under another id.
+        replayed: bool,
         /// Why it was refused.
         code: Option<RefusalWord>,
         /// What the refusal is about.

@@ -129,6 +129,8 @@ shape! {
         time: Option<Instant>,
         /// The number of the conflict that it belongs to.
         conflict: Option<u32>,
+        /// Whether it was a duplicate by its signed bytes, under another id.
+        replayed: bool,
         /// Where it was read, for a conflict.
         origin: Option<String>,
         /// A duplicate by its signed bytes: they came before under another id.

@@ -186,7 +186,6 @@ const EXPECTED: &[(&str, &str)] = &[
     ("GET /sources", "read work"),
     ("GET /stats", "read work"),
     ("GET /tokens", "admin"),
-    ("GET /backup", "admin"),
     ("POST /batches", "ingest"),
     ("POST /batches/preview", "ingest"),
     ("POST /conflicts/resolve", "operate"),

@@ -36,8 +36,6 @@ shape! {
         origin: Option<String>,
         /// How many it stands for: 1, or more for refused ones that are only counted.
         count: u64,
-        /// A duplicate by its signed bytes: they came before under another id.
-        replayed: bool,
     }
 }
 

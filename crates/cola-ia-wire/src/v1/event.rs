@@ -133,7 +133,5 @@ shape! {
         replayed: bool,
         /// Where it was read, for a conflict.
         origin: Option<String>,
-        /// A duplicate by its signed bytes: they came before under another id.
-        replayed: bool,
     }
 }

@@ -86,6 +86,7 @@ async fn empty(
         }
         let started = Instant::now();
         metrics.group_size(group.len());
+        metrics.waiting(waiting.len());
         let mut batch = Vec::with_capacity(group.len());
         let mut answers = Vec::with_capacity(group.len());
         for Waiting { members, answer, .. } in group {

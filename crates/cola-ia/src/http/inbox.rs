@@ -148,6 +148,7 @@ async fn enter(app: &App, name: &Source, parts: &Parts, whole: Whole, remote: Ip
         app.refusals.note(name, RefusalCode::TooManyEvents, &found.len().to_string(), remote);
         return Problem::of_refusal(413, RefusalCode::TooManyEvents, &found.len().to_string()).into_response();
     }
+    let times: Vec<_> = found.iter().filter_map(|found| found.time).collect();
     let members = deliveries(name, found, remote);
     let receipts = match app.gate.enter(members).await {
         Ok(receipts) => receipts,
@@ -157,6 +158,8 @@ async fn enter(app: &App, name: &Source, parts: &Parts, whole: Whole, remote: Ip
     for verdict in &verdicts {
         app.metrics.entered(name, *verdict);
     }
+    let now = app.now();
+    times.into_iter().for_each(|time| app.metrics.late(name, time, now));
     if let Some(form) = form
         && let Some(thanks) = form::thanks(form, verdicts.first().copied().unwrap_or(Verdict::New))
     {

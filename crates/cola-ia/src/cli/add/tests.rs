@@ -131,6 +131,7 @@ fn every_error_of_a_store_has_a_sentence() {
                 .with("conflict", 2)
                 .with("currency", "EUR")
                 .with("decision", "accept")
+                .with("server", "https://cola.example")
                 .with("source", "form")
                 .with("id", "idea-43")
                 .with("limit", 1_000)

@@ -27,7 +27,7 @@ impl Make<'_> {
             .subcommand(
                 self.command("add", "source-add")
                     .arg(self.positional("scheme", "value-scheme").required(true))
-                    .arg(self.option("source-name", "value-source").long("name")),
+                    .arg(self.option("name-of-source", "value-source").long("name")),
             )
             .subcommand(self.command("list", "source-list").arg(self.flag("schemes")).arg(self.flag("json")))
             .subcommand(
@@ -74,7 +74,7 @@ pub(super) fn read_source(matches: &ArgMatches) -> Result<SourceOptions, Problem
     Ok(match name {
         "add" => SourceOptions::Add(AddSource {
             scheme: text(matches, "scheme")?.unwrap_or_default().to_owned(),
-            name: text(matches, "source-name")?.map(|name| source_named("--name", name)).transpose()?,
+            name: text(matches, "name-of-source")?.map(|name| source_named("--name", name)).transpose()?,
         }),
         "check" => SourceOptions::Check(CheckRequest {
             source: source()?,

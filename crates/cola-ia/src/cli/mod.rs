@@ -112,6 +112,7 @@ pub fn run(args: impl IntoIterator<Item = OsString>, environment: Environment) -
     })
 }
 
+#[expect(clippy::too_many_lines, reason = "an arm a command")]
 fn dispatch(session: &Session, invocation: &Invocation) -> Result<Exit, Problem> {
     let load = |named| {
         let settings = Settings::load(&invocation.flags, &session.environment, named)?;

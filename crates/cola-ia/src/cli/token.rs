@@ -87,7 +87,9 @@ fn list(session: &Session, json: bool, store: &dyn Store) -> Result<Exit, Proble
     let (tokens, now) = (of_store(store.tokens())?, SystemClock.now());
     if json {
         let mut out = String::new();
-        tokens.iter().for_each(|view| push_json(&mut out, &TokenLine::new(view, now)));
+        for view in &tokens {
+            push_json(&mut out, &TokenLine::new(view, now));
+        }
         return print(&out);
     }
     if tokens.is_empty() {

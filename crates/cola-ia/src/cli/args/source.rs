@@ -134,12 +134,10 @@ fn sources(matches: &ArgMatches) -> Result<Vec<Source>, Problem> {
 }
 
 fn end(word: &str) -> Result<Timestamp, Problem> {
-    match parse_age(word).filter(|life| (Duration::from_secs(1)..=LIFE_MAX).contains(life)) {
-        Some(life) => Ok(SystemClock.now().after(life)),
-        None => {
-            let fault = Message::new("fault-not-age").with("value", word);
-            Err(Problem::usage(Message::new("setting-value").with("place", "--expires").message("fault", fault))
-                .hint(Message::new("fault-not-age-hint")))
-        }
+    if let Some(life) = parse_age(word).filter(|life| (Duration::from_secs(1)..=LIFE_MAX).contains(life)) {
+        return Ok(SystemClock.now().after(life));
     }
+    let fault = Message::new("fault-not-age").with("value", word);
+    Err(Problem::usage(Message::new("setting-value").with("place", "--expires").message("fault", fault))
+        .hint(Message::new("fault-not-age-hint")))
 }

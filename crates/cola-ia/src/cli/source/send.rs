@@ -96,16 +96,16 @@ fn unsignable(fault: SignFault, source: &str) -> Problem {
 }
 
 /// Where it is sent: `--url` (the server's address, with `/in/NAME` or without), else as the settings say.
-fn target(options: &TestSource, settings: &Settings) -> Result<String, Problem> {
-    let path = format!("/in/{}", options.source);
-    let base = match &options.url {
+fn target(asked: &TestSource, settings: &Settings) -> Result<String, Problem> {
+    let path = format!("/in/{}", asked.source);
+    let base = match &asked.url {
         Some(url) => url.trim_end_matches('/').to_owned(),
         None => settings.public_url.clone().unwrap_or_else(|| format!("http://{}", reachable(settings))),
     };
     let url = if base.ends_with(&path) { base } else { base + &path };
     let refused = |key: &'static str| Problem::usage(Message::new(key).with("url", &url));
-    let uri: hyper::Uri = url.parse().map_err(|_| refused("sample-not-a-url"))?;
-    let (Some(scheme), Some(host)) = (uri.scheme_str(), uri.host()) else { return Err(refused("sample-not-a-url")) };
+    let parsed: hyper::Uri = url.parse().map_err(|_| refused("sample-not-a-url"))?;
+    let (Some(scheme), Some(host)) = (parsed.scheme_str(), parsed.host()) else { return Err(refused("sample-not-a-url")) };
     let bare = host.trim_start_matches('[').trim_end_matches(']');
     let here = bare == "localhost" || bare.parse::<IpAddr>().is_ok_and(|address| address.is_loopback());
     match scheme {

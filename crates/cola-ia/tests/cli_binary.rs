@@ -105,7 +105,7 @@ fn no_word_of_the_parser_is_left_in_the_spanish_help() {
 const MISTAKES: &[&[&str]] = &[
     &[],
     &["wrok"],
-    &["serve"],
+    &["demo"],
     &["jbos"],
     &["eventos.jsonl"],
     &["it's mine.jsonl"],

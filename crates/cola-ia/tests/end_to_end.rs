@@ -4,6 +4,7 @@
 
 mod common;
 
+use std::collections::BTreeSet;
 use std::io::{BufRead as _, BufReader, Write as _};
 use std::net::TcpListener;
 use std::path::{Path, PathBuf};
@@ -63,11 +64,15 @@ fn payloads_of_github_enter_once_whatever_is_sent_again() {
         assert_eq!(reply.status, 200, "{name}: {reply:?}");
         reply.result().to_owned()
     };
-    let mut sent = 0;
+    // Some of the examples are the same to the byte: those are replays of each other.
+    let (mut sent, mut bodies) = (0, BTreeSet::new());
     for event in &events {
         let name = event["name"].as_str().unwrap();
         for (n, example) in event["examples"].as_array().unwrap().iter().enumerate() {
             let (id, body) = (format!("{name}-{n}"), example.to_string());
+            if !bodies.insert(body.clone()) {
+                continue;
+            }
             assert_eq!(send(&id, name, &body), "new", "{id}");
             assert_eq!(send(&id, name, &body), "duplicate", "{id}");
             assert_eq!(send(&format!("replay-of-{id}"), name, &body), "duplicate", "{id} under another id");
@@ -87,7 +92,7 @@ fn a_signed_webhook_becomes_one_resource_by_a_worker_over_http() {
     let place = Place::new()
         .file("cola-ia.toml", "[source.web]\nscheme = \"hmac\"\nsecret_file = \"s\"\n")
         .file("s", format!("{SECRET}\n"))
-        .file("publish.sh", "printf '{\"resource_id\":\"post-7\"}'\necho sent >> posts\n");
+        .file("publish.sh", "echo '{\"resource_id\":\"post-7\"}' >\"$COLA_IA_RESULT\"\necho sent >> posts\n");
     let server = Server::start(&place);
     let output = place.run(&["token", "create", "worker", "--scope", "work,read"]);
     assert_eq!(code(&output), 0, "{}", err(&output));
@@ -177,8 +182,9 @@ fn the_api_does_what_its_description_says() {
         .arg("run")
         .arg(format!("http://{}/v1/openapi.json", server.address))
         .args(["--header", &format!("Authorization: Bearer {token}")])
+        // It cannot write lines of JSON by itself.
+        .args(["--exclude-path", "/v1/import"])
         .args(["--max-examples", "8", "--phases", "examples,fuzzing", "--request-timeout", "10", "--seed", "7"])
-        // A claim may wait for jobs.
         .args([
             "--checks",
             "not_a_server_error,status_code_conformance,content_type_conformance,response_schema_conformance",

@@ -10,7 +10,19 @@ use common::{Place, code, err, out};
 fn a_token_is_shown_once_and_kept_as_a_hash() {
     let place = Place::new();
     assert_eq!(code(&place.run(&["init"])), 0);
-    let made = place.run(&["--lang", "en", "token", "create", "site", "--scope", "ingest,read", "--source", "form", "--expires", "90d"]);
+    let made = place.run(&[
+        "--lang",
+        "en",
+        "token",
+        "create",
+        "site",
+        "--scope",
+        "ingest,read",
+        "--source",
+        "form",
+        "--expires",
+        "90d",
+    ]);
     let token = out(&made).trim_end().to_owned();
     assert_eq!((code(&made), token.len()), (0, 47), "{}", err(&made));
     assert!(token.starts_with("cia_") && !err(&made).contains(&token), "{}", err(&made));
@@ -19,7 +31,10 @@ fn a_token_is_shown_once_and_kept_as_a_hash() {
         assert!(!bytes.windows(token.len()).any(|part| part == token.as_bytes()), "{name}");
     }
     let listed = out(&place.run(&["token", "list", "--json"]));
-    assert!(listed.contains("\"name\":\"site\",\"state\":\"live\",\"scopes\":[\"ingest\",\"read\"],\"sources\":[\"form\"]"), "{listed}");
+    assert!(
+        listed.contains("\"name\":\"site\",\"state\":\"live\",\"scopes\":[\"ingest\",\"read\"],\"sources\":[\"form\"]"),
+        "{listed}"
+    );
     assert!(out(&place.run(&["--lang", "en", "token", "list"])).contains("live   ingest,read  form"));
     // A name is given once, revoked or not.
     for _ in 0..2 {

@@ -105,7 +105,9 @@ fn target(asked: &TestSource, settings: &Settings) -> Result<String, Problem> {
     let url = if base.ends_with(&path) { base } else { base + &path };
     let refused = |key: &'static str| Problem::usage(Message::new(key).with("url", &url));
     let parsed: hyper::Uri = url.parse().map_err(|_| refused("sample-not-a-url"))?;
-    let (Some(scheme), Some(host)) = (parsed.scheme_str(), parsed.host()) else { return Err(refused("sample-not-a-url")) };
+    let (Some(scheme), Some(host)) = (parsed.scheme_str(), parsed.host()) else {
+        return Err(refused("sample-not-a-url"));
+    };
     let bare = host.trim_start_matches('[').trim_end_matches(']');
     let here = bare == "localhost" || bare.parse::<IpAddr>().is_ok_and(|address| address.is_loopback());
     match scheme {

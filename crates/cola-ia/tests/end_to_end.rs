@@ -65,7 +65,7 @@ fn payloads_of_github_enter_once_whatever_is_sent_again() {
         reply.result().to_owned()
     };
     // Some of the examples are the same to the byte: those are replays of each other.
-    let (mut sent, mut bodies) = (0, BTreeSet::new());
+    let (mut count, mut bodies) = (0, BTreeSet::new());
     for event in &events {
         let name = event["name"].as_str().unwrap();
         for (n, example) in event["examples"].as_array().unwrap().iter().enumerate() {
@@ -78,13 +78,13 @@ fn payloads_of_github_enter_once_whatever_is_sent_again() {
             assert_eq!(send(&format!("replay-of-{id}"), name, &body), "duplicate", "{id} under another id");
             let changed = body.replacen('{', "{\"changed\":true,", 1);
             assert_eq!(send(&id, name, &changed), "conflict", "{id} with another content");
-            sent += 1;
+            count += 1;
         }
     }
-    assert!(sent > 100, "only {sent} payloads");
+    assert!(count > 100, "only {count} payloads");
     let stats = json_line(&place, &["stats", "--json"]);
-    assert_eq!((&stats["new"], &stats["conflict"]), (&sent.into(), &sent.into()));
-    assert_eq!(stats["duplicate"], 2 * sent);
+    assert_eq!((&stats["new"], &stats["conflict"]), (&count.into(), &count.into()));
+    assert_eq!(stats["duplicate"], 2 * count);
 }
 
 #[test]

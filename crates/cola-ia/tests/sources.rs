@@ -169,7 +169,8 @@ fn an_old_request_is_judged_at_its_own_time() {
     let sample =
         Sample { url: "http://127.0.0.1:8787/in/stripe", id: "evt_1", text: "x", event_type: "test", body: None };
     let request = receiver.sign(&sample, then, &secret).unwrap();
-    let head: String = request.headers.iter().map(|(name, value)| format!("{name}: {value}\n")).collect();
+    let lines: Vec<String> = request.headers.iter().map(|(name, value)| format!("{name}: {value}\n")).collect();
+    let head = lines.concat();
     let mut raw = format!("POST /in/stripe HTTP/1.1\n{head}\n").into_bytes();
     raw.extend(&request.body);
     let late = place.run_with(&["source", "check", "stripe", "--request", "-"], &raw);

@@ -113,7 +113,7 @@ fn folder() -> Result<tempfile::TempDir, StoreError> {
     tempfile::Builder::new().prefix("cola-ia-").tempdir().map_err(scratch_failed)
 }
 
-#[expect(clippy::needless_pass_by_value, reason = "as `map_err` gives it")]
+#[allow(clippy::needless_pass_by_value, reason = "as `map_err` gives it")]
 fn scratch_failed(cause: std::io::Error) -> StoreError {
     StoreError::new(cola_ia_core::store::ErrorKind::Unavailable, "store_io")
         .with("path", std::env::temp_dir().display())

@@ -837,7 +837,7 @@ fn read(matches: &ArgMatches) -> Result<Invocation, Problem> {
 }
 
 fn read_log_format(matches: &ArgMatches) -> Result<LogFormat, Problem> {
-    match text(matches, "log-format")?.as_deref() {
+    match text(matches, "log-format")? {
         None | Some("json") => Ok(LogFormat::Json),
         Some("text") => Ok(LogFormat::Text),
         Some(other) => {

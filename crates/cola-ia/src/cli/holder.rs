@@ -36,7 +36,7 @@ impl Holder {
         }
     }
 
-    /// As [`Store::extend`](cola_ia_core::store::Store::extend). A worker extends by as much as its own leases last where
+    /// As [`Store::extend`]. A worker extends by as much as its own leases last where
     /// nobody says how much.
     ///
     /// # Errors
@@ -57,7 +57,7 @@ impl Holder {
         }
     }
 
-    /// As [`Store::end`](cola_ia_core::store::Store::end), of one lease. `None`: a worker keeps it until the command has
+    /// As [`Store::end`], of one lease. `None`: a worker keeps it until the command has
     /// ended.
     ///
     /// # Errors

@@ -54,7 +54,7 @@ impl ScheduleConfig {
         if self.text.len() <= max_text_bytes {
             return Ok(());
         }
-        let line = self.lines.iter().find(|line| line.key.ends_with(".text"));
+        let line = self.lines.iter().find(|line| line.key.rsplit_once('.').is_some_and(|(_, key)| key == "text"));
         let place = match line {
             Some(TableLine { key, origin: Origin::File(path, line), .. }) => {
                 format!("{}:{line}: {key}", path.display())

@@ -199,8 +199,9 @@ fn field(fault: &SpecFault) -> &'static str {
 /// The variables that hold secrets of these sources.
 pub(crate) fn variables(sources: &[SourceConfig]) -> Vec<&str> {
     let places = sources.iter().flat_map(|source| source.secrets.iter().chain(&source.verify_token));
-    let variable = |place| if let &SecretPlace::Variable(ref name) = place { Some(name.as_str()) } else { None };
-    places.filter_map(variable).collect()
+    places
+        .filter_map(|place| if let SecretPlace::Variable(name) = place { Some(name.as_str()) } else { None })
+        .collect()
 }
 
 /// Reads `[source.NAME]`.

@@ -159,7 +159,9 @@ async fn enter(app: &App, name: &Source, parts: &Parts, whole: Whole, remote: Ip
         app.metrics.entered(name, *verdict);
     }
     let now = app.now();
-    times.into_iter().for_each(|time| app.metrics.late(name, time, now));
+    for time in times {
+        app.metrics.late(name, time, now);
+    }
     if let Some(form) = form
         && let Some(thanks) = form::thanks(form, verdicts.first().copied().unwrap_or(Verdict::New))
     {

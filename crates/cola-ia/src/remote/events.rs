@@ -2,6 +2,7 @@
 
 use cola_ia_wire::v1::event::Events;
 
+#[allow(clippy::wildcard_imports, reason = "the parts of one implementation")]
 use super::*;
 
 /// See [`Store::find_events`].

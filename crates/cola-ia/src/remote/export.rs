@@ -3,6 +3,7 @@
 use cola_ia_core::clock::{Clock as _, SystemClock};
 use cola_ia_wire::v1::export::{ExportPlace, Imported as ImportedShape, read_page, write_batch};
 
+#[allow(clippy::wildcard_imports, reason = "the parts of one implementation")]
 use super::*;
 use crate::http::api::keeping::LINES;
 

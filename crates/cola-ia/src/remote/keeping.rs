@@ -7,6 +7,7 @@ use cola_ia_wire::v1::restored::{MarkSaid, Restored as RestoredShape, RestoredAt
 use cola_ia_wire::v1::store::{FindingFact, Findings};
 use http_body_util::BodyExt as _;
 
+#[allow(clippy::wildcard_imports, reason = "the parts of one implementation")]
 use super::*;
 use crate::http::api::keeping::{EVENTS_HEADER, SCHEMA_HEADER, TAKEN_AT_HEADER};
 

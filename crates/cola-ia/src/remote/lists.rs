@@ -8,6 +8,7 @@ use cola_ia_wire::v1::filter::{effect_filter_pairs, filter_pairs};
 use cola_ia_wire::v1::job::Job;
 use cola_ia_wire::v1::list::List;
 
+#[allow(clippy::wildcard_imports, reason = "the parts of one implementation")]
 use super::*;
 use crate::http::api::lists::{ATTEMPTS_BY, CONFLICTS_BY, DELIVERIES_BY, JOBS_BY};
 

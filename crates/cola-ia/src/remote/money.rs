@@ -2,6 +2,7 @@
 
 use cola_ia_wire::v1::money::{BudgetLimit, Budgets, Costs as CostsShape, CostsQuery, Currency, CurrencySaid};
 
+#[allow(clippy::wildcard_imports, reason = "the parts of one implementation")]
 use super::*;
 
 /// See [`Store::costs`].

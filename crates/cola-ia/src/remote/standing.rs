@@ -4,6 +4,7 @@ use cola_ia_wire::v1::filter::filter_pairs;
 use cola_ia_wire::v1::stats::Stats as StatsShape;
 use cola_ia_wire::v1::store::{Changes, Namespace, Resumed, Sources};
 
+#[allow(clippy::wildcard_imports, reason = "the parts of one implementation")]
 use super::*;
 use crate::http::api::standing::{SOURCES_BY, STATS_BY};
 

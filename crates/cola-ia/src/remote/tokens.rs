@@ -4,6 +4,7 @@ use cola_ia_wire::v1::Carry as _;
 use cola_ia_wire::v1::token::{TokenMade, TokenNamed, TokenRevoked, TokenWanted, Tokens};
 use cola_ia_wire::v1::values::TokenHashHex;
 
+#[allow(clippy::wildcard_imports, reason = "the parts of one implementation")]
 use super::*;
 
 /// See [`Store::token_create`].

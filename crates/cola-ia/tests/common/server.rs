@@ -1,6 +1,6 @@
 //! A server of the real program, and requests to it.
 
-#![allow(dead_code, reason = "no test file uses all of it")]
+#![allow(dead_code, clippy::format_push_string, reason = "no test file uses all of it, and a request is short")]
 
 use std::fs::File;
 use std::io::{Read as _, Write as _};

@@ -108,8 +108,8 @@ fn target(asked: &TestSource, settings: &Settings) -> Result<String, Problem> {
     let (Some(scheme), Some(host)) = (parsed.scheme_str(), parsed.host()) else {
         return Err(refused("sample-not-a-url"));
     };
-    let bare = host.trim_start_matches('[').trim_end_matches(']');
-    let here = bare == "localhost" || bare.parse::<IpAddr>().is_ok_and(|address| address.is_loopback());
+    let unbracketed = host.trim_start_matches('[').trim_end_matches(']');
+    let here = unbracketed == "localhost" || unbracketed.parse::<IpAddr>().is_ok_and(|address| address.is_loopback());
     match scheme {
         "https" => Ok(url),
         "http" if here => Ok(url),

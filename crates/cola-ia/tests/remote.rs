@@ -135,7 +135,7 @@ fn every_command_says_with_a_server_what_it_says_with_a_file() {
         &["resolve", "idea-43", "--keep", "--note", "so it is"],
         &["cancel", "gone"],
         &["cancel", "nobody"],
-        &["work", "--drain", "--max-attempts", "1", "--", "sh", "-c", script],
+        &["work", "-j", "1", "--drain", "--max-attempts", "1", "--", "sh", "-c", script],
         &["jobs"],
         &["show", "idea-44"],
         &["show", "nobody"],

@@ -221,6 +221,7 @@ mistakes! {
     WorksOnWhatIsGone,
     CountsRunningAsPending,
     ForgetsStreaks,
+    ForgetsWhatIsDue,
     NeverPauses,
     ResumesAnew,
     CountsNoneExpired,
@@ -1083,6 +1084,7 @@ impl Store for Wrong {
         for view in &mut views {
             match self.mistake {
                 Mistake::ForgetsStreaks => view.streak = None,
+                Mistake::ForgetsWhatIsDue => view.due_at = None,
                 Mistake::CountsNoneExpired => view.expired = 0,
                 _ => {}
             }

@@ -317,6 +317,7 @@ pub(crate) const TABLE: &[Row] = &[
     by_cases_only(Mistake::WorksOnWhatIsGone, &["what_has_no_text_is_not_worked_on_again"]),
     found(Mistake::CountsRunningAsPending, &["counts_of_jobs_follow_their_moves"]),
     found(Mistake::ForgetsStreaks, &["failures_in_a_row_are_told_of_their_source"]),
+    found(Mistake::ForgetsWhatIsDue, &["a_source_tells_when_its_first_job_is_due"]),
     found(Mistake::NeverPauses, &["a_source_is_paused_after_so_many_until_a_person_resumes_it"]),
     by_cases_only(Mistake::ResumesAnew, &["a_resumption_repeated_gives_the_first_answer"]),
     found(Mistake::CountsNoneExpired, &["what_ran_out_is_told_apart_from_what_runs"]),

@@ -132,7 +132,7 @@ const MISTAKES: &[&[&str]] = &[
     &["--orign", "config", "show"],
     &["work"],
     &["move", "there"],
-    &["help", "source"],
+    &["help", "demo"],
     &["man", "token", "create"],
     &["effect", "run", "publish"],
     &["effect", "run", "publish", "./publish.sh"],

@@ -133,7 +133,7 @@ const MISTAKES: &[&[&str]] = &[
     &["work"],
     &["move", "there"],
     &["help", "demo"],
-    &["man", "token", "create"],
+    &["man", "move", "there"],
     &["effect", "run", "publish"],
     &["effect", "run", "publish", "./publish.sh"],
     &["effect", "run", "Publish", "--", "true"],

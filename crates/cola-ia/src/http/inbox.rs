@@ -62,13 +62,13 @@ pub(super) async fn receive(State(app): State<Arc<App>>, Path(name): Path<String
     };
     let remote = request.extensions().get::<Remote>().map_or(IpAddr::from([0, 0, 0, 0]), |remote| remote.0);
     let (parts, body) = request.into_parts();
-    let mut answered = judge(&app, &name, &parts, body, remote).await;
+    let mut answered = judge(&app, &name, parts, body, remote).await;
     // Whoever looks at the log or the metrics knows whose it was.
     answered.extensions_mut().insert(name);
     answered
 }
 
-async fn judge(app: &Arc<App>, name: &Source, parts: &Parts, body: Body, remote: IpAddr) -> Response {
+async fn judge(app: &Arc<App>, name: &Source, parts: Parts, body: Body, remote: IpAddr) -> Response {
     let source = &app.sources[name];
     let refuse = |code: RefusalCode, detail: &str, status: u16| {
         app.refusals.note(name, code, detail, remote);
@@ -76,8 +76,8 @@ async fn judge(app: &Arc<App>, name: &Source, parts: &Parts, body: Body, remote:
     };
     if parts.method != axum::http::Method::POST {
         let head = parts.method == axum::http::Method::HEAD;
-        let (url, headers) = (url_of(app, parts), headers_of(&parts.headers));
-        return match source.receiver.receive(&request_of(parts, &url, &headers, b""), app.now()) {
+        let (url, headers) = (url_of(app, &parts), headers_of(&parts.headers));
+        return match source.receiver.receive(&request_of(&parts, &url, &headers, b""), app.now()) {
             Outcome::Reply(reply) => reply_of(reply, head),
             // Without a body there is nothing to take.
             Outcome::Events(_) => StatusCode::OK.into_response(),
@@ -108,7 +108,7 @@ async fn judge(app: &Arc<App>, name: &Source, parts: &Parts, body: Body, remote:
         Err(NoBody::Gone) => return StatusCode::BAD_REQUEST.into_response(),
     };
     // A task of its own: what came whole enters though its sender goes away.
-    let (app, name, parts) = (Arc::clone(app), name.clone(), parts.clone());
+    let (app, name) = (Arc::clone(app), name.clone());
     let entering = tokio::spawn(async move { enter(&app, &name, &parts, whole, remote).await });
     entering.await.unwrap_or_else(|_| Problem::new(StatusCode::INTERNAL_SERVER_ERROR, "server_failed").into_response())
 }

@@ -272,7 +272,6 @@ fn the_link_of_the_first_start_logs_one_browser_in() {
     assert_eq!(entered.status, 303, "{entered:?}");
     assert!(entered.head.contains("httponly; samesite=strict"), "{entered:?}");
     assert_eq!(post(&here, &form, "", "/login").status, 403, "twice");
-    // The head was made lower-case; the cookie is not in it as it was.
     let mode = std::os::unix::fs::PermissionsExt::mode(
         &std::fs::metadata(place.path("cola_ia.sqlite3.admin-token")).unwrap().permissions(),
     );
@@ -350,4 +349,45 @@ fn a_sample_of_the_command_enters_once_and_a_schedule_makes_up_for_its_last_firi
     let missed = jiff::Timestamp::from_second(known.as_second() + 60).unwrap();
     assert!(!jobs.contains(&format!("tick@{missed}")), "{jobs}");
     server.kill();
+}
+
+#[test]
+fn who_sends_or_asks_too_much_is_told_when_to_come_again() {
+    let config = format!("{CONFIG}rate_limit = \"2/h\"\n");
+    let place = place().file("cola-ia.toml", config).with("COLA_IA_SERVE_TOKEN_REQUESTS_A_MINUTE", "3");
+    let server = Server::start(&place);
+    assert_eq!((send(&server, &event("a")).status, send(&server, &event("b")).status), (200, 200));
+    let refused = send(&server, &event("c"));
+    assert_eq!(refused.status, 429, "{refused:?}");
+    assert!(refused.head.contains("retry-after: ") && refused.body.contains("rate_limited"), "{refused:?}");
+    let token = String::from_utf8(place.read("cola_ia.sqlite3.admin-token")).unwrap();
+    let ask = || server.ask("GET /v1/jobs", &[("Authorization", &format!("Bearer {}", token.trim()))], b"");
+    assert_eq!([ask().status, ask().status, ask().status], [200, 200, 200]);
+    let refused = ask();
+    assert_eq!(refused.status, 429, "{refused:?}");
+    assert!(refused.head.contains("retry-after: "), "{refused:?}");
+    server.stop();
+    assert_eq!(listed(&place, &["jobs", "--json"], "id").len(), 2, "what was refused did not enter");
+}
+
+#[test]
+fn a_session_does_nothing_for_pages_of_other_sites() {
+    let place = place();
+    let server = Server::start(&place);
+    let log = server.log();
+    let code = log.split_once("/login?code=").unwrap().1.lines().next().unwrap().trim();
+    let form = [("Content-Type", "application/x-www-form-urlencoded"), ("Sec-Fetch-Site", "same-origin")];
+    let entered = server.ask("POST /login", &form, format!("code={code}").as_bytes());
+    assert_eq!(entered.status, 303, "{entered:?}");
+    let cookie = entered.cookie.unwrap();
+    let shown = |server: &Server| server.ask("GET /", &[("Cookie", &cookie)], b"").body.contains("/logout");
+    assert!(shown(&server), "the session is one");
+    for site in ["cross-site", "same-site"] {
+        let refused = server.ask("POST /logout", &[("Cookie", &cookie), ("Sec-Fetch-Site", site)], b"");
+        assert_eq!(refused.status, 403, "{refused:?}");
+    }
+    assert!(shown(&server), "it is still one");
+    let left = server.ask("POST /logout", &[("Cookie", &cookie), ("Sec-Fetch-Site", "same-origin")], b"");
+    assert_eq!(left.status, 303, "{left:?}");
+    assert!(!shown(&server), "it has ended");
 }

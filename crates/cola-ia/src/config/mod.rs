@@ -155,6 +155,8 @@ pub struct ServeSettings {
     pub body_budget: usize,
     /// Requests that wait for the store.
     pub queue: u32,
+    /// Requests that each token may make in a minute; 0: as many as it likes.
+    pub token_requests_a_minute: u32,
 }
 
 /// A warning and what to do about it.
@@ -267,6 +269,7 @@ impl Settings {
                 grace: duration("serve.grace"),
                 body_budget: bytes("serve.body_budget"),
                 queue: count("serve.queue"),
+                token_requests_a_minute: count("serve.token_requests_a_minute"),
             },
             backup_every: value("backup.every").and_then(Value::as_age).filter(|every| !every.is_zero()),
             backup_keep: count("backup.keep"),

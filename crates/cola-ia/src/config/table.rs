@@ -73,7 +73,7 @@ pub enum Kind {
 }
 
 /// Every setting, in the order in which people read them.
-pub const SETTINGS: [Setting; 31] = [
+pub const SETTINGS: [Setting; 32] = [
     Setting {
         name: "db",
         env: "COLA_IA_DB",
@@ -352,6 +352,15 @@ pub const SETTINGS: [Setting; 31] = [
         kind: Kind::Count { min: 1, max: 1_000_000 },
         default: "1024",
         about: "setting-serve-queue",
+        secret: false,
+    },
+    Setting {
+        name: "serve.token_requests_a_minute",
+        env: "COLA_IA_SERVE_TOKEN_REQUESTS_A_MINUTE",
+        flag: None,
+        kind: Kind::Count { min: 0, max: 10_000_000 },
+        default: "0",
+        about: "setting-serve-token-requests-a-minute",
         secret: false,
     },
 ];

@@ -77,7 +77,7 @@ impl App {
         let refusals = Refusals::start(store.clone(), clock.clone(), entropy.clone(), metrics.clone());
         Arc::new(Self {
             limits,
-            tokens: Tokens::new(store.clone(), clock.clone()),
+            tokens: Tokens::new(store.clone(), clock.clone()).limited(settings.serve.token_requests_a_minute),
             wakes: Wakes::new(store.clone()),
             login: Login::default(),
             sources: sources.into_iter().map(|source| (source.name.clone(), source)).collect(),

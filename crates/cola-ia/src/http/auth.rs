@@ -1,6 +1,7 @@
 //! Who calls: bearer tokens, of which the store has the hashes.
 
 use std::collections::HashMap;
+use std::num::NonZeroU32;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
@@ -10,6 +11,9 @@ use cola_ia_core::clock::{Clock, Entropy, Timestamp};
 use cola_ia_core::event::Source;
 use cola_ia_core::store::{Store, TokenHash, TokenScope, TokenView};
 use sha2::{Digest as _, Sha256};
+
+use governor::clock::{Clock as _, DefaultClock};
+use governor::{DefaultKeyedRateLimiter, Quota, RateLimiter};
 
 use super::problem::Problem;
 
@@ -98,12 +102,28 @@ pub struct Tokens {
     looks: Mutex<HashMap<TokenHash, Look>>,
     /// Callers of whom the store knows nothing.
     own: HashMap<TokenHash, Arc<TokenView>>,
+    /// How much each of them may ask; `None`: as much as it likes.
+    limiter: Option<DefaultKeyedRateLimiter<TokenHash>>,
 }
 
 impl Tokens {
     /// Those of this store.
     pub fn new(store: Arc<dyn Store>, clock: Arc<dyn Clock>) -> Self {
-        Self { store, clock, looks: Mutex::default(), own: HashMap::new() }
+        Self { store, clock, looks: Mutex::default(), own: HashMap::new(), limiter: None }
+    }
+
+    /// The same, and each may ask so many times a minute; 0: as often as it likes.
+    #[must_use]
+    pub fn limited(self, a_minute: u32) -> Self {
+        let quota = NonZeroU32::new(a_minute).map(Quota::per_minute);
+        Self { limiter: quota.map(RateLimiter::keyed), ..self }
+    }
+
+    /// Refuses a token that asked too much. Only those that are known come here, so that guesses fill no memory.
+    fn within_rate(&self, hash: TokenHash) -> Result<(), Problem> {
+        let Some(Err(until)) = self.limiter.as_ref().map(|limiter| limiter.check_key(&hash)) else { return Ok(()) };
+        let wait = until.wait_time_from(DefaultClock::default().now());
+        Err(Problem::new(StatusCode::TOO_MANY_REQUESTS, "rate_limited").retry_after(wait.as_secs() + 1))
     }
 
     /// Knows this token too, though the store does not: for a server within a test.
@@ -128,7 +148,9 @@ impl Tokens {
             self.keep(hash, Look { at: now, found: found.clone() });
             found
         };
-        found.filter(|token| token.is_live(now)).map(Caller::of).ok_or_else(unauthorised)
+        let caller = found.filter(|token| token.is_live(now)).map(Caller::of).ok_or_else(unauthorised)?;
+        self.within_rate(hash)?;
+        Ok(caller)
     }
 
     fn fresh(&self, hash: TokenHash, now: Timestamp) -> Option<Look> {

@@ -54,7 +54,15 @@ pub(crate) async fn read(app: &App, headers: &HeaderMap, body: Body, max: usize)
         Err(_) => return Err(NoBody::Refused(RefusalCode::BodyTooSlow, String::new(), 408)),
     };
     let received = bytes.len();
-    let bytes = if packed { unpack(&bytes, max, &too_large)? } else { bytes };
+    let bytes = if packed {
+        let unpacked = tokio::task::spawn_blocking(move || unpack(&bytes, max)).await;
+        unpacked.unwrap_or(Err(Packed::Broken)).map_err(|fault| match fault {
+            Packed::TooLarge => too_large("unpacked more"),
+            Packed::Broken => NoBody::Refused(RefusalCode::BodyMalformed, "gzip".to_owned(), 400),
+        })?
+    } else {
+        bytes
+    };
     Ok(Whole { bytes, received, _room: room })
 }
 
@@ -96,12 +104,18 @@ async fn collect(mut body: Body, max: usize, expected: usize) -> Result<Option<V
     Ok(Some(bytes))
 }
 
-fn unpack(packed: &[u8], max: usize, too_large: &dyn Fn(&str) -> NoBody) -> Result<Vec<u8>, NoBody> {
+/// Why a packed body is not unpacked.
+enum Packed {
+    TooLarge,
+    Broken,
+}
+
+fn unpack(packed: &[u8], max: usize) -> Result<Vec<u8>, Packed> {
     let mut bytes = Vec::new();
     let mut reader = MultiGzDecoder::new(packed).take(max as u64 + 1);
     match reader.read_to_end(&mut bytes) {
-        Ok(_) if bytes.len() > max => Err(too_large("unpacked more")),
+        Ok(_) if bytes.len() > max => Err(Packed::TooLarge),
         Ok(_) => Ok(bytes),
-        Err(_) => Err(NoBody::Refused(RefusalCode::BodyMalformed, "gzip".to_owned(), 400)),
+        Err(_) => Err(Packed::Broken),
     }
 }

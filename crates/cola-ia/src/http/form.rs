@@ -3,6 +3,7 @@
 use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse as _, Response};
 use cola_ia_core::verdict::Verdict;
+use cola_ia_webhook::form_fields;
 
 use crate::config::FormConfig;
 
@@ -30,26 +31,12 @@ fn origin_of(address: &str) -> Option<String> {
     Some(format!("{scheme}://{host}"))
 }
 
-/// Whether the field that people do not see is filled in.
-pub(super) async fn is_trapped(form: &FormConfig, headers: &HeaderMap, body: &[u8]) -> bool {
-    let Some(name) = &form.honeypot else { return false };
-    let content_type = headers.get(header::CONTENT_TYPE).and_then(|value| value.to_str().ok()).unwrap_or_default();
-    let value = match multer::parse_boundary(content_type) {
-        Ok(boundary) => in_parts(name, boundary, body).await,
-        Err(_) => form_urlencoded::parse(body).find(|(field, _)| field == name).map(|(_, value)| value.into_owned()),
-    };
-    value.is_some_and(|value| !value.trim().is_empty())
-}
-
-async fn in_parts(name: &str, boundary: String, body: &[u8]) -> Option<String> {
-    let body = axum::body::Body::from(body.to_vec()).into_data_stream();
-    let mut parts = multer::Multipart::new(body, boundary);
-    while let Ok(Some(part)) = parts.next_field().await {
-        if part.name() == Some(name) {
-            return part.text().await.ok();
-        }
-    }
-    None
+/// Whether the field that people do not see is filled in. What cannot be read as a form is refused as that afterwards.
+pub(super) fn is_trapped(form: &FormConfig, headers: &HeaderMap, body: &[u8]) -> bool {
+    let Some(trap) = &form.honeypot else { return false };
+    let content_type = headers.get(header::CONTENT_TYPE).map_or(&b""[..], HeaderValue::as_bytes);
+    let fields = form_fields(content_type, body).ok().flatten().unwrap_or_default();
+    fields.iter().any(|(name, value)| name == trap && !value.trim().is_empty())
 }
 
 /// Sends the browser on, where the configuration says where to; never where the request says.
@@ -89,14 +76,14 @@ mod tests {
         assert!(!allowed(&[]));
     }
 
-    #[tokio::test]
-    async fn a_machine_is_told_by_the_field_that_nobody_sees() {
+    #[test]
+    fn a_machine_is_told_by_the_field_that_nobody_sees() {
         let plain = headers(&[(header::CONTENT_TYPE, "application/x-www-form-urlencoded")]);
-        assert!(is_trapped(&form(), &plain, b"texto=a&website=http%3A%2F%2Fspam").await);
-        assert!(!is_trapped(&form(), &plain, b"texto=a&website=").await);
-        assert!(!is_trapped(&form(), &plain, b"texto=a").await);
+        assert!(is_trapped(&form(), &plain, b"texto=a&website=http%3A%2F%2Fspam"));
+        assert!(!is_trapped(&form(), &plain, b"texto=a&website="));
+        assert!(!is_trapped(&form(), &plain, b"texto=a"));
         let parts = headers(&[(header::CONTENT_TYPE, "multipart/form-data; boundary=X")]);
         let body = b"--X\r\nContent-Disposition: form-data; name=\"website\"\r\n\r\nspam\r\n--X--\r\n";
-        assert!(is_trapped(&form(), &parts, body).await);
+        assert!(is_trapped(&form(), &parts, body));
     }
 }

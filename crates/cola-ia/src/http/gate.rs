@@ -119,3 +119,62 @@ async fn empty(
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use cola_ia_core::clock::{SystemClock, SystemEntropy};
+    use cola_ia_core::verdict::Verdict;
+    use cola_ia_store::sqlite::{Options, SqliteStore};
+    use cola_ia_testkit::events::event;
+
+    use super::*;
+
+    fn gate(store: Arc<dyn Store>, length: usize) -> Gate {
+        let metrics = Arc::new(Metrics::new(std::iter::empty()));
+        Gate::start(store, Arc::new(SystemClock), Arc::new(SystemEntropy), length, metrics)
+    }
+
+    #[tokio::test]
+    async fn who_finds_the_queue_full_is_told_to_come_again() {
+        let folder = tempfile::tempdir().unwrap();
+        let (store, _) = SqliteStore::open(&folder.path().join("s.sqlite3"), &Options::default()).unwrap();
+        let gate = gate(Arc::new(store), 1);
+        // All three come before the store is free for any.
+        let ask = |id| gate.enter(vec![event(id, "x")]);
+        let (first, second, third) = tokio::join!(ask("a"), ask("b"), ask("c"));
+        assert_eq!(first.unwrap()[0].verdict, Verdict::New);
+        for refused in [second, third] {
+            let refused = refused.unwrap_err();
+            assert_eq!((refused.kind, refused.code), (ErrorKind::Unavailable, "server_busy"));
+        }
+        assert_eq!(ask("b").await.unwrap()[0].verdict, Verdict::New, "nothing of it was stored");
+    }
+
+    #[tokio::test]
+    async fn what_the_store_cannot_do_is_told_to_each_that_waits() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("s.sqlite3");
+        drop(SqliteStore::open(&path, &Options::default()).unwrap());
+        // One that was opened for views takes nothing in.
+        let gate = gate(Arc::new(SqliteStore::view(&path, &Options::default()).unwrap()), 8);
+        let ask = |id| gate.enter(vec![event(id, "x")]);
+        let (first, second) = tokio::join!(ask("a"), ask("b"));
+        for refused in [first, second] {
+            assert_eq!(refused.unwrap_err().code, "store_not_writable");
+        }
+    }
+
+    #[tokio::test]
+    async fn each_gets_its_own_answers() {
+        let folder = tempfile::tempdir().unwrap();
+        let (store, _) = SqliteStore::open(&folder.path().join("s.sqlite3"), &Options::default()).unwrap();
+        let gate = gate(Arc::new(store), 8);
+        let (first, second) = tokio::join!(
+            gate.enter(vec![event("a", "x"), event("a", "y"), event("b", "x")]),
+            gate.enter(vec![event("b", "x"), event("c", "x")])
+        );
+        let words = |answer: Answer| answer.unwrap().iter().map(|receipt| receipt.verdict).collect::<Vec<_>>();
+        assert_eq!(words(first), [Verdict::New, Verdict::Conflict, Verdict::New]);
+        assert_eq!(words(second), [Verdict::Duplicate, Verdict::New]);
+    }
+}

@@ -17,9 +17,10 @@ use cola_ia_core::verdict::Verdict;
 use cola_ia_webhook::{Found, HandshakeToken, Header, Outcome, Receiver, Refused, Reply, Request as WebhookRequest};
 use governor::clock::{Clock as _, DefaultClock};
 use governor::{DefaultDirectRateLimiter, Quota, RateLimiter};
+use tokio::runtime::Handle;
 
 use super::body::{self, NoBody, Whole};
-use super::limits::{RETRY_AFTER_S, UNSIGNED_A_MINUTE};
+use super::limits::{RETRY_AFTER_S, SMALL_BODY_BYTES, UNSIGNED_A_MINUTE};
 use super::{App, Problem, Remote, form};
 use crate::config::{FormConfig, Rate, SourceConfig};
 use crate::private;
@@ -109,15 +110,23 @@ async fn judge(app: &Arc<App>, name: &Source, parts: Parts, body: Body, remote: 
     };
     // A task of its own: what came whole enters though its sender goes away.
     let (app, name) = (Arc::clone(app), name.clone());
-    let entering = tokio::spawn(async move { enter(&app, &name, &parts, whole, remote).await });
-    entering.await.unwrap_or_else(|_| Problem::new(StatusCode::INTERNAL_SERVER_ERROR, "server_failed").into_response())
+    let large = whole.bytes.len() > SMALL_BODY_BYTES;
+    let entering = async move { enter(&app, &name, &parts, whole, remote).await };
+    let entering = if large {
+        // Reading it takes long enough to hold others up, who are served by the same few threads.
+        let runtime = Handle::current();
+        tokio::task::spawn_blocking(move || runtime.block_on(entering))
+    } else {
+        tokio::spawn(entering)
+    };
+    entering.await.unwrap_or_else(|_| Problem::new(StatusCode::INTERNAL_SERVER_ERROR, "server_fault").into_response())
 }
 
 async fn enter(app: &App, name: &Source, parts: &Parts, whole: Whole, remote: IpAddr) -> Response {
     let source = &app.sources[name];
     let form = source.form.as_ref();
     if let Some(form) = form
-        && form::is_trapped(form, &parts.headers, &whole.bytes).await
+        && form::is_trapped(form, &parts.headers, &whole.bytes)
     {
         // As if it had entered: who fills in everything learns nothing.
         app.refusals.note(name, RefusalCode::Honeypot, &format!("{} bytes", whole.received), remote);

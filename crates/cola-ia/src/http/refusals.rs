@@ -153,3 +153,43 @@ async fn hand_over(
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use cola_ia_core::clock::SystemEntropy;
+    use cola_ia_core::filter::Filter;
+    use cola_ia_core::store::ListRequest;
+    use cola_ia_testkit::clock::ManualClock;
+    use cola_ia_testkit::model::ModelMemory;
+
+    use super::*;
+
+    #[tokio::test]
+    async fn so_many_a_minute_are_kept_singly_and_the_others_are_counted() {
+        let clock = ManualClock::default();
+        let store: Arc<dyn Store> = Arc::new(ModelMemory::default().store(Arc::new(clock.clone())));
+        let metrics = Arc::new(Metrics::new(std::iter::empty()));
+        let refusals = Refusals::start(store.clone(), Arc::new(clock.clone()), Arc::new(SystemEntropy), metrics);
+        let (hook, web) = (Source::new("hook").unwrap(), Source::new("web").unwrap());
+        let note = |source: &Source, code| refusals.note(source, code, "64 bytes", IpAddr::from([192, 0, 2, 1]));
+        for _ in 0..REFUSALS_A_MINUTE + 40 {
+            note(&hook, RefusalCode::SignatureInvalid);
+        }
+        note(&web, RefusalCode::BodyTooLarge);
+        clock.advance(MINUTE);
+        note(&hook, RefusalCode::SignatureMissing);
+        refusals.flush().await;
+        let listed = store.deliveries(Filter::default(), ListRequest { limit: 1_000, ..ListRequest::default() });
+        let kept = listed.await.unwrap().items;
+        let of = |source: &Source, code| {
+            kept.iter().filter(|one| one.source.as_ref() == Some(source) && one.code == Some(code)).collect::<Vec<_>>()
+        };
+        let invalid = of(&hook, RefusalCode::SignatureInvalid);
+        assert_eq!(invalid.len() as u32, REFUSALS_A_MINUTE + 1);
+        assert_eq!(invalid.iter().map(|one| one.count).sum::<u64>(), u64::from(REFUSALS_A_MINUTE) + 40);
+        assert_eq!(of(&hook, RefusalCode::SignatureMissing).len(), 1, "a new minute");
+        let other = of(&web, RefusalCode::BodyTooLarge);
+        assert_eq!(other.len(), 1, "another source has its own count");
+        assert_eq!(other[0].origin.as_deref(), Some("in/web from 192.0.2.1:1"));
+    }
+}

@@ -1365,6 +1365,7 @@ setting-serve-body-deadline = Until the whole body of a request must have come; 
 setting-serve-grace = How long “cola-ia serve” lets requests in progress go on once it is to stop.
 setting-serve-body-budget = Bytes of bodies in memory at the same time, over all connections; more wait, and then are answered 503.
 setting-serve-queue = Requests that wait for the store at the same time; more are answered 503.
+setting-serve-token-requests-a-minute = Requests that each token may make in a minute; more are answered 429. 0: as many as it likes.
 
 ## Sources and schedules in the configuration
 

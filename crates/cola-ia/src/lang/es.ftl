@@ -1384,6 +1384,7 @@ setting-serve-body-deadline = Hasta cuándo debe haber llegado el cuerpo entero 
 setting-serve-grace = Cuánto deja seguir «cola-ia serve» a las peticiones en curso cuando tiene que parar.
 setting-serve-body-budget = Bytes de cuerpos en memoria a la vez, entre todas las conexiones; los demás esperan, y después reciben 503.
 setting-serve-queue = Peticiones que esperan al almacén a la vez; las demás reciben 503.
+setting-serve-token-requests-a-minute = Peticiones que cada token puede hacer en un minuto; las demás reciben 429. 0: las que quiera.
 
 ## Orígenes y horarios en la configuración
 

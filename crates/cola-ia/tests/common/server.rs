@@ -93,7 +93,10 @@ impl Drop for Server {
 #[derive(Debug)]
 pub(crate) struct Reply {
     pub(crate) status: u16,
+    /// In lower case.
     pub(crate) head: String,
+    /// Name and value of the cookie that is set, as they were sent.
+    pub(crate) cookie: Option<String>,
     pub(crate) body: String,
 }
 
@@ -106,7 +109,9 @@ impl Reply {
         let text = String::from_utf8(bytes).unwrap();
         let (head, body) = text.split_once("\r\n\r\n").unwrap_or((&text, ""));
         let status = head.split(' ').nth(1).and_then(|status| status.parse().ok()).unwrap_or(0);
-        Self { status, head: head.to_ascii_lowercase(), body: body.to_owned() }
+        let line = head.lines().find(|line| line.to_ascii_lowercase().starts_with("set-cookie: "));
+        let cookie = line.and_then(|line| line["set-cookie: ".len()..].split(';').next()).map(str::to_owned);
+        Self { status, head: head.to_ascii_lowercase(), cookie, body: body.to_owned() }
     }
 
     pub(crate) fn result(&self) -> &str {

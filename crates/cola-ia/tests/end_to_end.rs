@@ -116,6 +116,10 @@ fn a_signed_webhook_becomes_one_resource_by_a_worker_over_http() {
     assert_eq!((&shown["state"], &shown["attempts"]), (&"done".into(), &1.into()));
     assert_eq!(shown["effects"][0]["resource_id"], "post-7", "{shown}");
     assert_eq!(std::fs::read_to_string(place.path("posts")).unwrap(), "sent\n");
+    let counted = server.ask("GET /metrics", &[("Authorization", &format!("Bearer {token}"))], b"").body;
+    for line in ["cola_ia_attempts_total{outcome=\"done\"} 1", "verdict=\"duplicate\"} 1"] {
+        assert!(counted.contains(line), "{line} in {counted}");
+    }
 }
 
 #[test]

@@ -185,7 +185,13 @@ async fn end(mut call: Call) -> Answer {
         .into_iter()
         .map(|end| EndIn::read(end).map_err(|what| unprocessable("end_malformed", &what)))
         .collect();
-    let answers = call.app.store.end(Arc::new(ends?), policy).await.map_err(|error| store_error(&error))?;
+    let ends = Arc::new(ends?);
+    let answers = call.app.store.end(Arc::clone(&ends), policy).await.map_err(|error| store_error(&error))?;
+    for (end, answer) in ends.iter().zip(&answers) {
+        if answer.is_ok() {
+            call.app.metrics.attempt(end.ending.outcome());
+        }
+    }
     json(&LeaseAnswers { leases: answers.into_iter().map(LeaseSaid::ended).collect() })
 }
 

@@ -11,6 +11,7 @@ mod failure;
 mod generated;
 mod machine;
 mod packages;
+mod postgres;
 mod repository;
 mod run;
 mod steps;
@@ -30,8 +31,9 @@ Usage: cargo xtask TASK
   ci         test, then format, lints, dependency rules, documentation, generated files
   generate   write the generated files again
   bench      measure the release binary against plain loops (`cargo xtask bench --help`)
-  torture    interrupt effects at 50 times (or [TIMES]) as many random points as `test` does, with another [SEED], and explore
-             wider worlds: half an hour or more
+  postgres   start the PostgreSQL and PgBouncer of the tests, for tests that are run by hand (`cargo xtask postgres --help`)
+  torture    interrupt effects and lose calls 50 times (or [TIMES]) as often as `test` does, with another [SEED], and explore wider
+             worlds: half an hour or more
   tools      say which tools of the machine the tests need, and why
 ";
 
@@ -52,6 +54,8 @@ fn dispatch(arguments: &[String]) -> Result<(), Failure> {
     match task {
         "bench" => return bench::run(&repository, rest),
         "torture" => return torture::run(&repository, rest),
+        "postgres" => return postgres::run(&repository, rest),
+        postgres::KEEPER => return postgres::keep(&repository, rest),
         bench::INNER => return bench::inner(&repository, rest),
         _ => {}
     }

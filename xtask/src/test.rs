@@ -1,10 +1,11 @@
 //! `cargo xtask test`: every test of the workspace, with every tool that a test needs.
 
+use std::ffi::OsString;
 use std::fs;
-use std::path::PathBuf;
 
 use crate::failure::{Attempt, Failure};
 use crate::packages;
+use crate::postgres::{Flush, Servers};
 use crate::repository::Repository;
 use crate::run::{self, Tally};
 use crate::tools;
@@ -20,11 +21,16 @@ pub(crate) fn run(repository: &Repository) -> Result<(), Failure> {
     println!("tools that the tests need:");
     tools::require()?;
     let packages = packages::require(repository)?;
+    let servers = Servers::start(repository, "test", Flush::Off)?;
+    let packages = packages.into_iter().map(|(name, path)| (name.to_owned(), path.into_os_string()));
+    let servers_env = servers.env().into_iter().map(|(name, value)| (name, value.into()));
+    let environment: Vec<_> = packages.chain(servers_env).collect();
     let tests = if run::succeeds(&mut repository.cargo(["nextest", "--version"])) {
-        with_nextest(repository, &packages)?
+        with_nextest(repository, environment)?
     } else {
-        with_libtest(repository, &packages)?
+        with_libtest(repository, environment)?
     };
+    drop(servers);
     let (documentation, documentation_passed) = run::run_counting_tests(
         repository.cargo(["test", "--doc", "--workspace", "--locked"]).env(REQUIRE_TOOLS.0, REQUIRE_TOOLS.1),
     )?;
@@ -39,7 +45,7 @@ pub(crate) fn run(repository: &Repository) -> Result<(), Failure> {
     Ok(())
 }
 
-fn with_nextest(repository: &Repository, packages: &[(&str, PathBuf)]) -> Result<Tally, Failure> {
+fn with_nextest(repository: &Repository, environment: Vec<(String, OsString)>) -> Result<Tally, Failure> {
     println!("\nrunning the tests with cargo-nextest");
     let report = repository.target().join("nextest").join(NEXTEST_PROFILE).join("junit.xml");
     // A report of an earlier run must not be taken for this one's.
@@ -50,16 +56,16 @@ fn with_nextest(repository: &Repository, packages: &[(&str, PathBuf)]) -> Result
         repository
             .cargo(["nextest", "run", "--workspace", "--locked", "--no-tests", "fail", "--profile", NEXTEST_PROFILE])
             .env(REQUIRE_TOOLS.0, REQUIRE_TOOLS.1)
-            .envs(packages.iter().map(|(name, path)| (name, path))),
+            .envs(environment),
     )?;
     let text = fs::read_to_string(&report).attempt(|| format!("read {}", report.display()))?;
     tally_of_report(&text).ok_or_else(|| Failure::new(format!("no counts in {}", report.display())))
 }
 
-fn with_libtest(repository: &Repository, packages: &[(&str, PathBuf)]) -> Result<Tally, Failure> {
+fn with_libtest(repository: &Repository, environment: Vec<(String, OsString)>) -> Result<Tally, Failure> {
     println!("\ncargo-nextest is not installed: running the tests with cargo test");
     let mut command = repository.cargo(["test", "--workspace", "--locked", "--all-targets", "--no-fail-fast"]);
-    command.env(REQUIRE_TOOLS.0, REQUIRE_TOOLS.1).envs(packages.iter().map(|(name, path)| (name, path)));
+    command.env(REQUIRE_TOOLS.0, REQUIRE_TOOLS.1).envs(environment);
     let (tally, passed) = run::run_counting_tests(&mut command)?;
     if passed { Ok(tally) } else { Err(Failure::new(format!("tests failed ({} of them)", tally.failed))) }
 }

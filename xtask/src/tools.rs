@@ -72,7 +72,25 @@ const TOOLS: &[Tool] = &[
         package: "chromium",
         probe: &["--version", "--no-sandbox"],
     },
+    Tool {
+        name: "initdb",
+        why: "lays out the PostgreSQL that the store is tested on",
+        package: "postgresql",
+        probe: &["--version"],
+    },
+    Tool { name: "postgres", why: "is that PostgreSQL", package: "postgresql", probe: &["--version"] },
+    Tool {
+        name: "psql",
+        why: "looks at it from outside the program",
+        package: "postgresql-client",
+        probe: &["--version"],
+    },
+    Tool { name: "pgbouncer", why: "stands before it as a pooler", package: "pgbouncer", probe: &["--version"] },
+    Tool { name: "openssl", why: "makes its certificate", package: "openssl", probe: &["version"] },
 ];
+
+/// Those of them that the servers of `cargo xtask postgres` are.
+const OF_SERVERS: [&str; 4] = ["initdb", "postgres", "pgbouncer", "openssl"];
 
 /// How a tool is on this machine.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -84,12 +102,10 @@ enum Presence {
 
 impl Tool {
     fn presence(&self) -> Presence {
-        if run::succeeds(Command::new(self.name).args(self.probe)) {
-            Presence::Works
-        } else if machine::find_program(self.name).is_some() {
-            Presence::Broken
-        } else {
-            Presence::Absent
+        match machine::find_program(self.name) {
+            Some(program) if run::succeeds(Command::new(&program).args(self.probe)) => Presence::Works,
+            Some(_) => Presence::Broken,
+            None => Presence::Absent,
         }
     }
 }
@@ -112,24 +128,34 @@ pub(crate) fn list() {
 /// If a tool is missing and cannot be installed, or is there and does not work: tests are never left out for that.
 pub(crate) fn require() -> Result<(), Failure> {
     list();
-    let missing = without(Presence::Works);
+    if provide(|_| true)? {
+        list();
+    }
+    Ok(())
+}
+
+/// [`require`] for the servers of `cargo xtask postgres` alone, silently where all is well.
+pub(crate) fn require_for_servers() -> Result<(), Failure> {
+    provide(|tool| OF_SERVERS.contains(&tool.name)).map(|_| ())
+}
+
+/// Installs what is missing of these tools; whether something was.
+fn provide(wanted: impl Fn(&Tool) -> bool) -> Result<bool, Failure> {
+    let missing = not_working(&wanted);
     if missing.is_empty() {
-        return Ok(());
+        return Ok(false);
     }
     let packages = packages(&missing);
     if machine::is_debian_like() && machine::is_root() {
         install(&packages)?;
     }
-    let still_missing = without(Presence::Works);
-    if still_missing.is_empty() {
-        list();
-        return Ok(());
-    }
-    Err(explain(&still_missing))
+    let still_missing = not_working(&wanted);
+    if still_missing.is_empty() { Ok(true) } else { Err(explain(&still_missing)) }
 }
 
-fn without(wanted: Presence) -> Vec<(&'static Tool, Presence)> {
-    TOOLS.iter().map(|tool| (tool, tool.presence())).filter(|(_, presence)| *presence != wanted).collect()
+fn not_working(wanted: impl Fn(&Tool) -> bool) -> Vec<(&'static Tool, Presence)> {
+    let wanted = TOOLS.iter().filter(|tool| wanted(tool));
+    wanted.map(|tool| (tool, tool.presence())).filter(|(_, presence)| *presence != Presence::Works).collect()
 }
 
 fn packages(missing: &[(&'static Tool, Presence)]) -> Vec<&'static str> {
@@ -197,6 +223,13 @@ mod tests {
         let text = explain(&[(tool, Presence::Absent), (&TOOLS[1], Presence::Broken)]).to_string();
         for part in ["strace is missing", tool.why, "unshare is here, but `unshare --version` fails", "util-linux"] {
             assert!(text.contains(part), "{part:?} in {text}");
+        }
+    }
+
+    #[test]
+    fn the_servers_programs_are_in_the_table() {
+        for name in OF_SERVERS {
+            assert!(TOOLS.iter().any(|tool| tool.name == name), "{name}");
         }
     }
 

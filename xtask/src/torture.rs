@@ -1,4 +1,4 @@
-//! `cargo xtask torture`: more of what the tests try at random with effects, and what takes too long for them.
+//! `cargo xtask torture`: more of what the tests try at random, and what takes too long for them.
 
 use std::time::{SystemTime, UNIX_EPOCH};
 
@@ -10,7 +10,8 @@ use crate::run;
 const TIMES: u64 = 50;
 
 /// What is run: package, test target, tests whose names contain this, and whether they are left out otherwise.
-const RUNS: [(&str, &[&str], &str, bool); 5] = [
+const RUNS: [(&str, &[&str], &str, bool); 6] = [
+    ("cola-ia-testkit", &["--test", "trouble"], "any_seed", false),
     ("cola-ia-testkit", &["--test", "driver"], "two_points", false),
     ("cola-ia-store", &["--test", "driver"], "any_point", false),
     ("cola-ia-store", &["--test", "driver"], "two_points", false),

@@ -31,6 +31,8 @@ mod previews;
 mod pruning;
 mod refusals;
 mod reopening;
+#[cfg(test)]
+mod repeats;
 mod restored;
 mod stats;
 mod tokens;

@@ -41,7 +41,7 @@ use crate::harness::{Backend, Failure, Place, block_on};
 pub use points::Point;
 pub use scenarios::{Promise, SCENARIOS, Scenario};
 
-use points::{Gate, Interrupting};
+use points::{Gate, interrupting};
 use worker::Worker;
 
 /// What happens at a point.
@@ -283,7 +283,7 @@ impl<'a> World<'a> {
         for _ in 0..self.scenario.workers {
             self.workers += 1;
             let id = self.workers;
-            let store = Arc::new(Interrupting::new(Arc::clone(&self.store), Arc::clone(&self.gate), id));
+            let store = interrupting(Arc::clone(&self.store), Arc::clone(&self.gate), id);
             let worker = Worker {
                 id,
                 scenario: *self.scenario,

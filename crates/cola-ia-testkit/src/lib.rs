@@ -5,6 +5,7 @@
 //! - [`harness`]: what a test needs of a kind of store, and one open store under test.
 //! - [`destination`]: a place where effects really happen, as unhelpful as those outside.
 //! - [`driver`]: workers that are stopped at every point, and what must hold after that.
+//! - [`faulty`]: a store whose calls go wrong before or after they are done, and one that repeats them.
 //! - [`events`]: short ways to write deliveries and refusals.
 //! - [`conformance`]: the cases, written once; [`runner`] runs them on any number of stores.
 //! - [`sequences`]: random sequences of calls, run on two stores and compared answer by answer.
@@ -16,8 +17,10 @@ pub mod conformance;
 pub mod destination;
 pub mod driver;
 pub mod events;
+pub mod faulty;
 pub mod harness;
 pub mod model;
 mod report;
 pub mod runner;
 pub mod sequences;
+mod wrapped;

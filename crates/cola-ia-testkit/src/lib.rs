@@ -6,6 +6,7 @@
 //! - [`destination`]: a place where effects really happen, as unhelpful as those outside.
 //! - [`driver`]: workers that are stopped at every point, and what must hold after that.
 //! - [`faulty`]: a store whose calls go wrong before or after they are done, and one that repeats them.
+//! - [`proxy`]: a relay before a PostgreSQL server that cuts connections, at commits above all.
 //! - [`events`]: short ways to write deliveries and refusals.
 //! - [`conformance`]: the cases, written once; [`runner`] runs them on any number of stores.
 //! - [`sequences`]: random sequences of calls, run on two stores and compared answer by answer.
@@ -20,6 +21,7 @@ pub mod events;
 pub mod faulty;
 pub mod harness;
 pub mod model;
+pub mod proxy;
 mod report;
 pub mod runner;
 pub mod sequences;

@@ -48,15 +48,17 @@ fn key_of(form: KeyForm) -> &'static str {
 
 /// Takes any bytes for a request to any scheme, once as they are and once signed, and checks what holds of all.
 ///
-/// The first byte chooses the scheme, the second what is done; then come lines of a header up to an empty one, and the body.
+/// The first line is the name of a scheme, or any bytes for one; then comes a byte that chooses what is done, and from the next on
+/// lines of a header up to an empty one, and the body.
 ///
 /// # Panics
 /// If something does not hold: a panic is what the fuzzer looks for.
 pub fn fuzz_one(data: &[u8]) {
-    let [scheme, choice, rest @ ..] = data else {
+    let end = data.iter().position(|byte| *byte == b'\n').unwrap_or(data.len());
+    let [b'\n', choice, rest @ ..] = &data[end..] else {
         return;
     };
-    let (receiver, secret) = &RECEIVERS[*scheme as usize % RECEIVERS.len()];
+    let (receiver, secret) = receiver_of(&data[..end], choice & 16 != 0);
     let now = Timestamp::from_micros(1_750_000_000_000_000);
     let (head, body) =
         rest.windows(2).position(|pair| pair == b"\n\n").map_or((&b""[..], rest), |at| (&rest[..at], &rest[at + 2..]));
@@ -83,6 +85,15 @@ pub fn fuzz_one(data: &[u8]) {
             .collect();
         check(receiver, &Request { method: "POST", url: &signed.url, headers: &lines, body }, now);
     }
+}
+
+/// The receiver of this scheme, of events as the scheme has them or of CloudEvents; where there is none, any.
+fn receiver_of(name: &[u8], cloud_events: bool) -> &'static (Receiver, Secret) {
+    let mut named = RECEIVERS.iter().filter(|(receiver, _)| receiver.scheme().name.as_bytes() == name);
+    let number = name.iter().fold(0_usize, |number, byte| number.wrapping_mul(256).wrapping_add(usize::from(*byte)));
+    let any = &RECEIVERS[number % RECEIVERS.len()];
+    let first = named.next().unwrap_or(any);
+    if cloud_events { named.next().unwrap_or(first) } else { first }
 }
 
 fn check(receiver: &Receiver, request: &Request<'_>, now: Timestamp) {
@@ -129,7 +140,7 @@ mod tests {
     proptest! {
         #[test]
         fn no_bytes_are_too_strange(scheme in any::<u8>(), choice in any::<u8>(), rest in any::<Vec<u8>>()) {
-            fuzz_one(&[&[scheme, choice][..], &rest].concat());
+            fuzz_one(&[&[scheme, b'\n', choice][..], &rest].concat());
         }
 
         #[test]
@@ -162,7 +173,7 @@ mod tests {
             ],
         ) {
             let head: Vec<String> = headers.iter().map(|(name, value)| format!("{name}:{value}\n")).collect();
-            fuzz_one(&[&[scheme, choice][..], head.concat().as_bytes(), b"\n", body.as_bytes()].concat());
+            fuzz_one(&[&[scheme, b'\n', choice][..], head.concat().as_bytes(), b"\n", body.as_bytes()].concat());
         }
     }
 }

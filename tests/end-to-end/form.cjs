@@ -1,4 +1,4 @@
-// Fills in the form of examples/form in a browser and clicks twice, goes back and sends it again. Prints where it ended.
+// Fills in a form of examples/form in a browser and clicks twice, goes back and sends it again. Prints where it ended.
 const { createRequire } = require("node:module")
 const path = require("node:path")
 
@@ -13,9 +13,10 @@ async function main(site) {
   try {
     const page = await browser.newPage()
     await page.goto(site)
-    await page.type("input[name=name]", "Ana")
-    await page.type("input[name=email]", "ana@example.org")
-    await page.type("textarea[name=text]", "Hola, ¿qué tal?")
+    // By what they are, since their names are in the page's language.
+    await page.type("input[autocomplete=name]", "Ana")
+    await page.type("input[type=email]", "ana@example.org")
+    await page.type("textarea", "Hola, ¿qué tal?")
     const arrived = page.waitForNavigation()
     // The second click comes before the first answer.
     await page.click("button", { count: 2 })

@@ -121,7 +121,19 @@ fn discord_s_pings_are_answered_once_they_are_verified() {
     assert_eq!((answer.status, answer.body.as_slice()), (200, &b"{\"type\":1}"[..]));
     // Discord sends wrong signatures on purpose and wants 401.
     assert_eq!(code(post(&with("discord"), &headers, b"{\"type\":0}", NOW)), (RefusalCode::SignatureInvalid, 401));
-    // Of the other product, 1 is an event and 0 the ping.
+    // Of the other product, 1 is an event and 0 the ping, which is answered with nothing.
+    let ping = br#"{"application_id":"1100000000000000001","type":0,"version":1}"#;
+    let signed = [
+        ("X-Signature-Timestamp", "1750000000"),
+        (
+            "X-Signature-Ed25519",
+            "97cf7fb7ac26c669a3b197156bd994273e34c0a8ed819a399bca24194d487863b0192cc1e459470f438bd618c8c96708a28e39e4420491fd0bfdf3dbe3431b03",
+        ),
+    ];
+    let answer = reply(post(&with("discord-events"), &signed, ping, NOW));
+    assert_eq!((answer.status, answer.body.as_slice(), answer.content_type), (204, &b""[..], None));
+    let later = [("X-Signature-Timestamp", "1750000001"), signed[1]];
+    assert_eq!(code(post(&with("discord-events"), &later, ping, NOW)), (RefusalCode::SignatureInvalid, 401));
     assert!(
         matches!(post(&with("discord-events"), &headers, b"{\"type\":1}", NOW), Outcome::Refused(refused) if refused.status == 400)
     );

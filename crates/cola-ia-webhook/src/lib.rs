@@ -50,7 +50,7 @@ pub use canonical::canonical_json;
 pub use extract::EVENTS_MAX;
 pub use form::{FIELDS_MAX, form_fields};
 pub use fuzz::fuzz_one;
-pub use outcome::{Found, HandshakeToken, Outcome, Refused, Reply};
+pub use outcome::{Found, HandshakeToken, Outcome, Refused, Reply, status_of};
 pub use receiver::Receiver;
 pub use request::{Header, Request};
 pub use sample::{Sample, SignFault, SignedRequest};

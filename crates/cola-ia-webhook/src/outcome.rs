@@ -40,19 +40,28 @@ pub struct Refused {
     pub code: RefusalCode,
     /// What it is about: a header's name, a pointer, two times and their difference. Never a secret, never an expected signature.
     pub detail: String,
-    /// The answer's status: 400 malformed, 401 signature, 413 too large, 415 type of the body.
+    /// The answer's status, that of [`status_of`] its code.
     pub status: u16,
+}
+
+/// The status with which a request is answered that is refused for this reason. docs/WEBHOOKS.md prints it.
+pub const fn status_of(code: RefusalCode) -> u16 {
+    match code {
+        // Who fills in everything learns nothing: it is answered as if it had entered.
+        RefusalCode::Honeypot => 200,
+        RefusalCode::SignatureMissing | RefusalCode::SignatureInvalid | RefusalCode::TimestampOutside => 401,
+        RefusalCode::OriginNotAllowed => 403,
+        RefusalCode::BodyTooSlow => 408,
+        RefusalCode::BodyTooLarge | RefusalCode::TextTooLong | RefusalCode::TooManyEvents => 413,
+        RefusalCode::MediaTypeUnsupported => 415,
+        RefusalCode::RateLimited => 429,
+        _ => 400,
+    }
 }
 
 impl Refused {
     pub(crate) fn new(code: RefusalCode, detail: impl Into<String>) -> Self {
-        let status = match code {
-            RefusalCode::SignatureMissing | RefusalCode::SignatureInvalid | RefusalCode::TimestampOutside => 401,
-            RefusalCode::BodyTooLarge | RefusalCode::TextTooLong | RefusalCode::TooManyEvents => 413,
-            RefusalCode::MediaTypeUnsupported => 415,
-            _ => 400,
-        };
-        Self { code, detail: detail.into(), status }
+        Self { code, detail: detail.into(), status: status_of(code) }
     }
 }
 

@@ -12,7 +12,8 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use common::server::{Reply, Server, sign};
-use common::{Place, Random, code, err, out, until};
+use common::{Place, Random, code, err, out, signal, until};
+use nix::sys::signal::Signal;
 
 const SECRET: &str = "topsecret";
 const CONFIG: &str = "[source.web]\nscheme = \"hmac\"\nsecret_file = \"s\"\nmax_body = \"1MiB\"\n";
@@ -172,6 +173,114 @@ fn it_stops_within_its_grace_though_slow_clients_are_there() {
     drop(slow);
 }
 
+/// Begins a body whose length is not told, and sends so many bytes of it.
+fn begin_chunked(server: &Server, signed: &str, bytes: &[u8]) -> TcpStream {
+    let mut stream = server.connect();
+    let head = format!(
+        "POST /in/web HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\nContent-Type: application/json\r\n\
+         X-Signature: {signed}\r\nTransfer-Encoding: chunked\r\n\r\n"
+    );
+    stream.write_all(head.as_bytes()).unwrap();
+    let _ = stream.write_all(&[format!("{:x}\r\n", bytes.len()).as_bytes(), bytes, b"\r\n"].concat());
+    stream
+}
+
+#[test]
+fn a_body_of_untold_length_holds_what_has_come_of_it() {
+    let place = place().with("COLA_IA_SERVE_BODY_BUDGET", "2MiB").with("COLA_IA_SERVE_BODY_DEADLINE", "60s");
+    let server = Server::start(&place);
+    // Their bounds together are twenty times the budget.
+    let many: Vec<_> = (0..40)
+        .map(|n| {
+            let body = event(&format!("e{n}"));
+            let (first, rest) = body.split_at(9);
+            (begin_chunked(&server, &sign(SECRET, body.as_bytes()), first.as_bytes()), rest.to_owned())
+        })
+        .collect();
+    for (mut stream, rest) in many {
+        write!(stream, "{:x}\r\n{rest}\r\n0\r\n\r\n", rest.len()).unwrap();
+        assert_eq!(Reply::read(&mut stream).status, 200);
+    }
+    // Two of them have most of it; who finds no more of it is to come again.
+    let piece = vec![b'x'; 16 << 10];
+    let mut held: Vec<_> = (0..2).map(|_| begin_chunked(&server, "sha256=00", &vec![b'x'; 800 << 10])).collect();
+    // Sends until it is answered, piece by piece: nothing is left unread then.
+    let answer = || {
+        let mut stream = begin_chunked(&server, "sha256=00", &piece);
+        stream.set_read_timeout(Some(Duration::from_millis(20))).unwrap();
+        for _ in 0..50 {
+            if stream.peek(&mut [0]).is_ok() {
+                break;
+            }
+            stream.write_all(&[b"4000\r\n", piece.as_slice(), b"\r\n"].concat()).unwrap();
+        }
+        let _ = stream.write_all(b"0\r\n\r\n");
+        stream.set_read_timeout(Some(Duration::from_secs(30))).unwrap();
+        Reply::read(&mut stream)
+    };
+    // Before the two have come it has room, and is refused for its signature.
+    let busy = until("one to find no room", || Some(answer()).filter(|reply| reply.status == 503));
+    assert!(busy.head.contains("retry-after") && busy.body.contains("server_busy"), "{busy:?}");
+    assert_eq!(send(&server, &event("small")).status, 200, "small ones pass all the same");
+    held.clear();
+    until("the room to be given back", || (answer().status == 401).then_some(()));
+}
+
+#[test]
+fn a_ping_of_discord_is_answered_and_is_no_event() {
+    // The key pair is that of RFC 8032's first test, the signatures were made with it.
+    let key = "d75a980182b10ab7d54bfed3c964073a0ee172f3daa62325af021a68f707511a";
+    let config = "[source.discord]\nscheme = \"discord\"\nsecret_file = \"k\"\n\
+                  [source.happenings]\nscheme = \"discord-events\"\nsecret_file = \"k\"\nfallback_id = \"documented\"\n";
+    let place = Place::new().file("cola-ia.toml", config).file("k", key);
+    let server = Server::start(&place);
+    let interaction = r#"{"application_id":"1100000000000000001","entitlements":[],"id":"1200000000000000002","token":"not-a-token","type":1,"version":1}"#;
+    let signed = "5bcad1d344fbd7b68243edf82a3d3e949b9b19b2efb2168f27e86c9fe6f007059c416ce4ce6ee9cb749a3302bd589fb48e08ed259825f99a8f9aeb3212859d0a";
+    let event = r#"{"application_id":"1100000000000000001","type":0,"version":1}"#;
+    let event_signed = "97cf7fb7ac26c669a3b197156bd994273e34c0a8ed819a399bca24194d487863b0192cc1e459470f438bd618c8c96708a28e39e4420491fd0bfdf3dbe3431b03";
+    let post = |source: &str, body: &str, signed: &str| {
+        let headers = [
+            ("X-Signature-Ed25519", signed),
+            ("X-Signature-Timestamp", "1750000000"),
+            ("Content-Type", "application/json"),
+        ];
+        server.ask(&format!("POST /in/{source}"), &headers, body.as_bytes())
+    };
+    let pong = post("discord", interaction, signed);
+    assert_eq!((pong.status, pong.body.as_str()), (200, r#"{"type":1}"#), "{pong:?}");
+    assert!(pong.head.contains("content-type: application/json"), "{pong:?}");
+    let nothing = post("happenings", event, event_signed);
+    assert_eq!((nothing.status, nothing.body.as_str()), (204, ""), "{nothing:?}");
+    // It is tried with wrong signatures too, and keeps no address that takes them.
+    assert_eq!(post("discord", interaction, event_signed).status, 401);
+    assert_eq!(post("discord", &interaction.replace("version\":1", "version\":2"), signed).status, 401);
+    assert_eq!(server.stop().0, Some(0));
+    assert_eq!(listed(&place, &["jobs", "--json"], "id"), [""; 0]);
+}
+
+#[test]
+fn a_second_signal_ends_it_at_once() {
+    let place = place().with("COLA_IA_SERVE_GRACE", "5m").with("COLA_IA_SERVE_BODY_DEADLINE", "10m");
+    for first in [Signal::SIGTERM, Signal::SIGINT] {
+        let mut server = Server::start(&place);
+        let mut slow = server.connect();
+        slow.write_all(b"POST /in/web HTTP/1.1\r\nHost: localhost\r\nContent-Length: 9\r\n\r\n{").unwrap();
+        // It is being read once another request that came later is answered.
+        assert_eq!(send(&server, &event("e")).status, 200);
+        signal(&server.child, first);
+        until("it to listen no more", || TcpStream::connect(&server.address).is_err().then_some(()));
+        thread::sleep(Duration::from_secs(1));
+        assert_eq!(server.child.try_wait().unwrap(), None, "it waits for the slow one");
+        let start = Instant::now();
+        signal(&server.child, Signal::SIGTERM);
+        let status = until("it to end", || server.child.try_wait().unwrap());
+        assert_eq!(status.code(), Some(130));
+        assert!(start.elapsed() < Duration::from_secs(10), "{:?}", start.elapsed());
+        // What was answered is there.
+        assert_eq!(listed(&place, &["jobs", "--json"], "id"), ["e"]);
+    }
+}
+
 #[test]
 fn bodies_that_are_too_large_are_refused_unread() {
     let place = place();
@@ -251,6 +360,53 @@ fn every_path_and_method_has_its_answer() {
     }
     assert_eq!(server.stop().0, Some(0));
     assert_eq!(listed(&place, &["jobs", "--json"], "id"), ["m"]);
+}
+
+#[test]
+fn what_becomes_of_effects_is_counted() {
+    let place = place();
+    let server = Server::start(&place);
+    let token = String::from_utf8(place.read("cola_ia.sqlite3.admin-token")).unwrap().trim().to_owned();
+    let url = format!("http://{}", server.address);
+    let run =
+        |args: &[&str]| place.command(args).env("COLA_IA_SERVER", &url).env("COLA_IA_TOKEN", &token).output().unwrap();
+    let said = |args: &[&str], exit: i32| {
+        let done = run(args);
+        assert_eq!(code(&done), exit, "{args:?}: {}{}", out(&done), err(&done));
+        out(&done)
+    };
+    let begun = || {
+        let lease = said(&["claim"], 0).split(' ').next().unwrap().to_owned();
+        said(&["effect", "begin", "publish", "--lease", &lease], 0);
+        lease
+    };
+    for id in ["a", "b", "c", "d"] {
+        assert_eq!(send(&server, &event(id)).status, 200);
+    }
+    let tell = |lease: &str, words: &[&str], exit: i32| {
+        said(&[&["effect", words[0], "publish", "--lease", lease][..], &words[1..]].concat(), exit);
+    };
+    tell(&begun(), &["done", "--try", "1", "--resource", "r-1"], 0);
+    tell(&begun(), &["failed", "--try", "1", "--rejected"], 0);
+    for decision in [&["--happened", "r-2"][..], &["--abandon"]] {
+        let lease = begun();
+        tell(&lease, &["unknown", "--try", "1"], 0);
+        // Neither a key nor a lookup can tell, so a person is asked.
+        tell(&lease, &["begin"], 9);
+        let held = said(&["effect", "list", "--state", "held", "--json"], 0);
+        let held: serde_json::Value = serde_json::from_str(held.trim()).unwrap();
+        said(&[&["effect", "resolve", held["id"].as_str().unwrap(), "publish"][..], decision].concat(), 0);
+    }
+    // What is void is not counted.
+    tell("nobody-has-it", &["unknown", "--try", "9"], 2);
+    let metrics = server.ask("GET /metrics", &[("Authorization", &format!("Bearer {token}"))], b"").body;
+    let mut counted: Vec<&str> =
+        metrics.lines().filter(|line| line.starts_with("cola_ia_effect_outcomes_total")).collect();
+    counted.sort_unstable();
+    let line = |outcome: &str, count: u32| format!("cola_ia_effect_outcomes_total{{outcome=\"{outcome}\"}} {count}");
+    let expected =
+        [("abandoned", 1), ("decided_found", 1), ("done", 1), ("failed", 1), ("unknown", 2)].map(|(o, n)| line(o, n));
+    assert_eq!(counted, expected);
 }
 
 #[test]

@@ -115,6 +115,7 @@ fn json_line(resolved: &Resolved) -> SettingLine<'_, serde_json::Value> {
         V::Listen(address) => address.to_string().into(),
         V::Url(url) => url.as_str().into(),
         V::Hosts(hosts) => hosts.clone().into(),
+        V::Addresses(addresses) => addresses.iter().map(ToString::to_string).collect::<Vec<_>>().into(),
     };
     setting_line(resolved.setting.name.into(), value, &resolved.origin)
 }

@@ -37,7 +37,7 @@ const fn code(code: &'static str, facts: &'static [&'static str]) -> StoreCode {
 
 /// Every code that a store may answer with. Each has a sentence `store-CODE` in the catalogues and, where there is something
 /// to do, `store-CODE-hint`.
-pub const STORE_CODES: [StoreCode; 63] = [
+pub const STORE_CODES: [StoreCode; 64] = [
     code("store_missing", &["path"]),
     code("store_parent_missing", &["path"]),
     code("store_not_writable", &["path", "cause"]),
@@ -99,6 +99,7 @@ pub const STORE_CODES: [StoreCode; 63] = [
     code("server_token", &[]),
     code("server_unauthorised", &["server"]),
     code("server_unreachable", &["server", "cause"]),
+    code("server_untrusted", &["server", "cause"]),
     code("interrupted", &[]),
     code("store_closed", &[]),
 ];

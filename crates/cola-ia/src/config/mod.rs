@@ -19,7 +19,7 @@ mod write;
 
 use std::cmp::Ordering;
 use std::ffi::OsString;
-use std::net::SocketAddr;
+use std::net::{IpAddr, SocketAddr};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -116,6 +116,8 @@ pub struct Settings {
     pub public_url: Option<String>,
     /// Hosts that the server answers to, besides those of the two above; in lower case.
     pub allowed_hosts: Vec<String>,
+    /// Proxies whose `X-Forwarded-For` is believed.
+    pub trusted_proxies: Vec<IpAddr>,
     /// The bounds of the server.
     pub serve: ServeSettings,
     /// How often the server makes a backup; `None`: never.
@@ -262,6 +264,7 @@ impl Settings {
             listen: value("listen").and_then(Value::as_listen).unwrap_or(SocketAddr::from(([127, 0, 0, 1], 0))),
             public_url: value("public_url").and_then(Value::as_url).map(str::to_owned),
             allowed_hosts: value("allowed_hosts").and_then(Value::as_hosts).unwrap_or_default().to_vec(),
+            trusted_proxies: value("trusted_proxies").and_then(Value::as_addresses).unwrap_or_default().to_vec(),
             serve: ServeSettings {
                 max_connections: count("serve.max_connections"),
                 header_deadline: duration("serve.header_deadline"),

@@ -68,12 +68,14 @@ pub enum Kind {
     Url,
     /// Names of hosts: a list, or text with commas.
     Hosts,
+    /// IP addresses: a list, or text with commas.
+    Addresses,
     /// The path of a folder. A relative one in a file is relative to that file's folder.
     Folder,
 }
 
 /// Every setting, in the order in which people read them.
-pub const SETTINGS: [Setting; 32] = [
+pub const SETTINGS: [Setting; 33] = [
     Setting {
         name: "db",
         env: "COLA_IA_DB",
@@ -271,6 +273,15 @@ pub const SETTINGS: [Setting; 32] = [
         kind: Kind::Hosts,
         default: "",
         about: "setting-allowed-hosts",
+        secret: false,
+    },
+    Setting {
+        name: "trusted_proxies",
+        env: "COLA_IA_TRUSTED_PROXIES",
+        flag: None,
+        kind: Kind::Addresses,
+        default: "",
+        about: "setting-trusted-proxies",
         secret: false,
     },
     Setting {

@@ -585,6 +585,12 @@ fn where_the_server_is_and_its_backups_are_settings() {
     assert_eq!(settings.backup_folder, folder.path().join("copies"));
     let settings = defaults_with(&[("COLA_IA_ALLOWED_HOSTS", "a.example, b.example:8443")]).unwrap();
     assert_eq!(settings.allowed_hosts, ["a.example", "b.example:8443"]);
+    assert!(settings.trusted_proxies.is_empty());
+    let (_folder, flags) = folder_with("trusted_proxies = [\"127.0.0.1\", \"::1\"]\n");
+    let (listed, written) =
+        (load(&flags, &[]).unwrap(), defaults_with(&[("COLA_IA_TRUSTED_PROXIES", "127.0.0.1, ::1")]).unwrap());
+    assert_eq!(listed.trusted_proxies, ["127.0.0.1", "::1"].map(|text| text.parse::<std::net::IpAddr>().unwrap()));
+    assert_eq!(listed.trusted_proxies, written.trusted_proxies);
     assert_eq!((settings.backup_every, settings.public_url), (None, None));
     assert_eq!(settings.listen.to_string(), "127.0.0.1:8787");
     for (name, value) in [
@@ -595,6 +601,8 @@ fn where_the_server_is_and_its_backups_are_settings() {
         ("COLA_IA_PUBLIC_URL", "https://cola.example/?a=b"),
         ("COLA_IA_PUBLIC_URL", "https://ana:s3cret@cola.example"),
         ("COLA_IA_ALLOWED_HOSTS", "https://cola.example"),
+        ("COLA_IA_TRUSTED_PROXIES", "cola.example"),
+        ("COLA_IA_TRUSTED_PROXIES", "10.0.0.0/8"),
         ("COLA_IA_BACKUP_KEEP", "0"),
     ] {
         let problem = defaults_with(&[(name, value)]).unwrap_err();

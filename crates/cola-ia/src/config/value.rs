@@ -1,13 +1,14 @@
 //! The value of a setting, read from text or from TOML.
 
 use std::ffi::OsStr;
-use std::net::SocketAddr;
+use std::net::{IpAddr, SocketAddr};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use cola_ia_core::age::parse_age;
 use cola_ia_core::event::Source;
-use toml::de::DeValue;
+use toml::Spanned;
+use toml::de::{DeArray, DeValue};
 
 use super::redact::REDACTED;
 use super::{Kind, Secret, ServerUrl, is_token, redact_url, size};
@@ -46,6 +47,8 @@ pub enum Value {
     Url(String),
     /// Names of hosts, in lower case.
     Hosts(Vec<String>),
+    /// IP addresses.
+    Addresses(Vec<IpAddr>),
 }
 
 impl Value {
@@ -107,6 +110,11 @@ impl Value {
     /// The hosts, where it is a list of them.
     pub fn as_hosts(&self) -> Option<&[String]> {
         if let Self::Hosts(hosts) = self { Some(hosts) } else { None }
+    }
+
+    /// The addresses, where it is a list of them.
+    pub fn as_addresses(&self) -> Option<&[IpAddr]> {
+        if let Self::Addresses(addresses) = self { Some(addresses) } else { None }
     }
 
     /// Yes or no, where it is that.
@@ -187,7 +195,8 @@ impl Kind {
             },
             Self::Listen => listen(text),
             Self::Url => url(text),
-            Self::Hosts => hosts(text.split(',').map(str::trim).filter(|host| !host.is_empty())),
+            Self::Hosts => hosts(between_commas(text)),
+            Self::Addresses => addresses(between_commas(text)),
             Self::Folder => folder(text),
         }
     }
@@ -212,17 +221,13 @@ impl Kind {
                 | Self::Listen
                 | Self::Url
                 | Self::Hosts
+                | Self::Addresses
                 | Self::Server
                 | Self::Secret,
                 DeValue::String(text),
             ) => self.parse_text(text.as_ref().as_ref()),
-            (Self::Hosts, DeValue::Array(list)) => {
-                let texts = list.iter().map(|one| match one.get_ref() {
-                    DeValue::String(text) => Ok(text.as_ref()),
-                    other => Err(Fault::new("fault-type-hosts", other.type_str())),
-                });
-                hosts(texts.collect::<Result<Vec<_>, _>>()?.into_iter())
-            }
+            (Self::Hosts, DeValue::Array(list)) => hosts(texts(list, "fault-type-hosts")?.into_iter()),
+            (Self::Addresses, DeValue::Array(list)) => addresses(texts(list, "fault-type-addresses")?.into_iter()),
             (Self::File, DeValue::String(text)) => match self.parse_text(text.as_ref().as_ref())? {
                 Value::File(Some(path)) if path.is_relative() && !folder.as_os_str().is_empty() => {
                     Ok(Value::File(Some(folder.join(path))))
@@ -244,6 +249,7 @@ impl Kind {
                     Self::Duration { .. } => "fault-type-duration",
                     Self::Age => "fault-type-age",
                     Self::Hosts => "fault-type-hosts",
+                    Self::Addresses => "fault-type-addresses",
                     Self::Source
                     | Self::Store
                     | Self::Listen
@@ -328,6 +334,24 @@ fn url(text: &str) -> Result<Value, Fault> {
         Some(place) if plain(place) => Ok(Value::Url(bare.to_owned())),
         _ => Err(Fault::new("fault-not-url", &redact_url(text)).hint("fault-not-url-hint")),
     }
+}
+
+/// What a list holds, where all of it is text.
+fn texts<'a>(list: &'a DeArray<'_>, wanted: &'static str) -> Result<Vec<&'a str>, Fault> {
+    let text = |one: &'a Spanned<DeValue<'_>>| match one.get_ref() {
+        DeValue::String(text) => Ok(text.as_ref()),
+        other => Err(Fault::new(wanted, other.type_str())),
+    };
+    list.iter().map(text).collect()
+}
+
+fn between_commas(text: &str) -> impl Iterator<Item = &str> {
+    text.split(',').map(str::trim).filter(|one| !one.is_empty())
+}
+
+fn addresses<'a>(texts: impl Iterator<Item = &'a str>) -> Result<Value, Fault> {
+    let one = |text: &str| text.parse().map_err(|_| Fault::new("fault-not-address", text));
+    texts.map(one).collect::<Result<_, _>>().map(Value::Addresses)
 }
 
 fn hosts<'a>(texts: impl Iterator<Item = &'a str>) -> Result<Value, Fault> {

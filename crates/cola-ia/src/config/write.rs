@@ -48,6 +48,10 @@ pub fn toml_literal(value: &Value) -> String {
         Value::Listen(address) => quoted(&address.to_string()),
         Value::Url(url) => quoted(url),
         Value::Hosts(hosts) => format!("[{}]", hosts.iter().map(|host| quoted(host)).collect::<Vec<_>>().join(", ")),
+        Value::Addresses(addresses) => {
+            let quoted: Vec<_> = addresses.iter().map(|address| quoted(&address.to_string())).collect();
+            format!("[{}]", quoted.join(", "))
+        }
     }
 }
 
@@ -104,7 +108,7 @@ pub fn commented_file(lang: &Lang, active: &[(&str, Value)]) -> String {
 fn default_literal(setting: &Setting) -> String {
     match setting.kind {
         super::Kind::Bool | super::Kind::Count { .. } => setting.default.to_owned(),
-        super::Kind::Hosts => "[]".to_owned(),
+        super::Kind::Hosts | super::Kind::Addresses => "[]".to_owned(),
         _ => quoted(setting.default),
     }
 }

@@ -23,13 +23,16 @@ pub(crate) struct Whole {
 /// Why there is no body.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum NoBody {
-    /// It is not taken: why, what it is about, and the answer's status.
-    Refused(RefusalCode, String, u16),
+    /// It is not taken: why, and what it is about.
+    Refused(RefusalCode, String),
     /// There is no room in memory now.
     Busy,
     /// The connection is gone.
     Gone,
 }
+
+/// A packed body is unpacked in pieces of this size.
+const UNPACKED_AT_ONCE: usize = 256 * 1024;
 
 /// Reads a body of at most `max` bytes, before and after unpacking.
 ///
@@ -38,36 +41,36 @@ pub(crate) enum NoBody {
 pub(crate) async fn read(app: &App, headers: &HeaderMap, body: Body, max: usize) -> Result<Whole, NoBody> {
     let packed = is_packed(headers)?;
     let declared = declared(headers)?;
-    let too_large =
-        |found: &str| NoBody::Refused(RefusalCode::BodyTooLarge, format!("{found} bytes, at most {max}"), 413);
+    let too_large = |found: &str| NoBody::Refused(RefusalCode::BodyTooLarge, format!("{found} bytes, at most {max}"));
     if let Some(length) = declared.filter(|length| *length > max as u64) {
         return Err(too_large(&length.to_string()));
     }
-    // Of a length that is not told, all that may come is set aside.
-    let expected = declared.map_or(max, |length| length as usize);
-    let room = app.bodies.room(if packed { max } else { expected }).await.map_err(|_| NoBody::Busy)?;
-    let reading = collect(body, max, declared.map_or(8 * 1024, |length| length as usize));
+    // What is declared is set aside before it comes; of what is not, what has come is.
+    let expected = declared.map_or(0, |length| length as usize);
+    let mut room = app.bodies.room(expected).await.map_err(|_| NoBody::Busy)?;
+    let reading = collect(body, &mut room, max, expected);
     let bytes = match tokio::time::timeout(app.limits.body_deadline, reading).await {
-        Ok(Ok(Some(bytes))) => bytes,
-        Ok(Ok(None)) => return Err(too_large("more")),
-        Ok(Err(())) => return Err(NoBody::Gone),
-        Err(_) => return Err(NoBody::Refused(RefusalCode::BodyTooSlow, String::new(), 408)),
+        Ok(Ok(bytes)) => bytes,
+        Ok(Err(Cut::TooLarge)) => return Err(too_large("more")),
+        Ok(Err(Cut::NoRoom)) => return Err(NoBody::Busy),
+        Ok(Err(Cut::Broken)) => return Err(NoBody::Gone),
+        Err(_) => return Err(NoBody::Refused(RefusalCode::BodyTooSlow, String::new())),
     };
     let received = bytes.len();
-    let bytes = if packed {
-        let unpacked = tokio::task::spawn_blocking(move || unpack(&bytes, max)).await;
-        unpacked.unwrap_or(Err(Packed::Broken)).map_err(|fault| match fault {
-            Packed::TooLarge => too_large("unpacked more"),
-            Packed::Broken => NoBody::Refused(RefusalCode::BodyMalformed, "gzip".to_owned(), 400),
-        })?
-    } else {
-        bytes
-    };
+    if !packed {
+        return Ok(Whole { bytes, received, _room: room });
+    }
+    let unpacking = tokio::task::spawn_blocking(move || unpack(&bytes, &mut room, max).map(|bytes| (bytes, room)));
+    let (bytes, room) = unpacking.await.unwrap_or(Err(Cut::Broken)).map_err(|cut| match cut {
+        Cut::TooLarge => too_large("unpacked more"),
+        Cut::NoRoom => NoBody::Busy,
+        Cut::Broken => NoBody::Refused(RefusalCode::BodyMalformed, "gzip".to_owned()),
+    })?;
     Ok(Whole { bytes, received, _room: room })
 }
 
 fn declared(headers: &HeaderMap) -> Result<Option<u64>, NoBody> {
-    let malformed = || NoBody::Refused(RefusalCode::BodyMalformed, "content-length".to_owned(), 400);
+    let malformed = || NoBody::Refused(RefusalCode::BodyMalformed, "content-length".to_owned());
     match headers.get(header::CONTENT_LENGTH) {
         None => Ok(None),
         Some(value) => value.to_str().ok().and_then(|text| text.parse().ok()).map(Some).ok_or_else(malformed),
@@ -84,38 +87,80 @@ fn is_packed(headers: &HeaderMap) -> Result<bool, NoBody> {
             "gzip" | "x-gzip" if !packed => packed = true,
             other => {
                 let detail = format!("content-encoding {other}");
-                return Err(NoBody::Refused(RefusalCode::MediaTypeUnsupported, detail, 415));
+                return Err(NoBody::Refused(RefusalCode::MediaTypeUnsupported, detail));
             }
         }
     }
     Ok(packed)
 }
 
-/// `None`: more than `max`, and the rest is not read.
-async fn collect(mut body: Body, max: usize, expected: usize) -> Result<Option<Vec<u8>>, ()> {
-    let mut bytes = Vec::with_capacity(expected.min(max).min(1 << 20));
-    while let Some(frame) = body.frame().await {
-        let Ok(data) = frame.map_err(|_| ())?.into_data() else { continue };
-        if bytes.len() + data.len() > max {
-            return Ok(None);
-        }
-        bytes.extend_from_slice(&data);
-    }
-    Ok(Some(bytes))
-}
-
-/// Why a packed body is not unpacked.
-enum Packed {
+/// Why a body is not read, or not unpacked, to its end.
+enum Cut {
+    /// There is more than is taken, and the rest is not looked at.
     TooLarge,
+    /// The room in memory is used up by others.
+    NoRoom,
+    /// The connection broke, or it is no gzip.
     Broken,
 }
 
-fn unpack(packed: &[u8], max: usize) -> Result<Vec<u8>, Packed> {
+async fn collect(mut body: Body, room: &mut Room, max: usize, expected: usize) -> Result<Vec<u8>, Cut> {
+    let mut bytes = Vec::with_capacity(expected.min(max).min(1 << 20));
+    while let Some(frame) = body.frame().await {
+        let Ok(data) = frame.map_err(|_| Cut::Broken)?.into_data() else { continue };
+        if bytes.len() + data.len() > max {
+            return Err(Cut::TooLarge);
+        }
+        room.grow(bytes.len() + data.len()).map_err(|_| Cut::NoRoom)?;
+        bytes.extend_from_slice(&data);
+    }
+    Ok(bytes)
+}
+
+/// What both take that are in memory until it is unpacked: the packed and the unpacked bytes.
+fn unpack(packed: &[u8], room: &mut Room, max: usize) -> Result<Vec<u8>, Cut> {
     let mut bytes = Vec::new();
-    let mut reader = MultiGzDecoder::new(packed).take(max as u64 + 1);
-    match reader.read_to_end(&mut bytes) {
-        Ok(_) if bytes.len() > max => Err(Packed::TooLarge),
-        Ok(_) => Ok(bytes),
-        Err(_) => Err(Packed::Broken),
+    let mut reader = MultiGzDecoder::new(packed);
+    loop {
+        let before = bytes.len();
+        let piece = UNPACKED_AT_ONCE.min(max + 1 - before);
+        reader.by_ref().take(piece as u64).read_to_end(&mut bytes).map_err(|_| Cut::Broken)?;
+        match bytes.len() {
+            all if all > max => return Err(Cut::TooLarge),
+            all if all == before => return Ok(bytes),
+            all => room.grow(packed.len() + all).map_err(|_| Cut::NoRoom)?,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::Write as _;
+
+    use super::*;
+    use crate::http::budget::Budget;
+
+    #[tokio::test]
+    async fn what_is_unpacked_takes_room_as_it_grows() {
+        let whole = vec![b' '; 3 << 20];
+        let mut packed = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::best());
+        packed.write_all(&whole).unwrap();
+        let packed = packed.finish().unwrap();
+        for (budget, max, expected) in [
+            (16 << 20, 3 << 20, Ok(3 << 20)),
+            (16 << 20, (3 << 20) - 1, Err("too large")),
+            // An eighth is for small bodies, and another body has half of the rest.
+            (4 << 20, 3 << 20, Err("no room")),
+        ] {
+            let budget = Budget::new(budget);
+            let _other = budget.room(7 << 18).await.unwrap();
+            let mut room = budget.room(packed.len()).await.unwrap();
+            let unpacked = unpack(&packed, &mut room, max).map(|bytes| bytes.len()).map_err(|cut| match cut {
+                Cut::TooLarge => "too large",
+                Cut::NoRoom => "no room",
+                Cut::Broken => "broken",
+            });
+            assert_eq!(unpacked, expected);
+        }
     }
 }

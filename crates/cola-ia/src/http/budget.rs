@@ -10,7 +10,7 @@ use super::limits::{ROOM_WAIT, SMALL_BODY_BYTES};
 const UNIT: usize = 4 * 1024;
 
 /// The bytes that are left. A share is kept for small bodies: a few large ones, that may come slowly, hold nobody else up.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub struct Budget {
     large: Arc<Semaphore>,
     small: Arc<Semaphore>,
@@ -20,7 +20,8 @@ pub struct Budget {
 /// Room that is given back when it is dropped.
 #[derive(Debug)]
 pub struct Room {
-    _permit: OwnedSemaphorePermit,
+    budget: Budget,
+    permit: OwnedSemaphorePermit,
 }
 
 /// There is no room now.
@@ -44,14 +45,43 @@ impl Budget {
     /// # Errors
     /// Others hold it.
     pub async fn room(&self, bytes: usize) -> Result<Room, NoRoom> {
-        let units = bytes.div_ceil(UNIT).max(1) as u32;
-        let (semaphore, units) =
-            if bytes <= SMALL_BODY_BYTES { (&self.small, units) } else { (&self.large, units.min(self.large_units)) };
+        let (semaphore, units) = self.share(bytes);
         let room = Arc::clone(semaphore).acquire_many_owned(units);
         match tokio::time::timeout(ROOM_WAIT, room).await {
-            Ok(Ok(permit)) => Ok(Room { _permit: permit }),
+            Ok(Ok(permit)) => Ok(Room { budget: self.clone(), permit }),
             _ => Err(NoRoom),
         }
+    }
+
+    /// Which of the two a body of so many bytes takes from, and how much.
+    fn share(&self, bytes: usize) -> (&Arc<Semaphore>, u32) {
+        let units = bytes.div_ceil(UNIT).max(1).min(u32::MAX as usize) as u32;
+        if bytes <= SMALL_BODY_BYTES { (&self.small, units) } else { (&self.large, units.min(self.large_units)) }
+    }
+}
+
+impl Room {
+    /// Makes it large enough for so many bytes, at once or not at all: who waits for more and holds some could wait for somebody
+    /// who does the same. Room is never made smaller.
+    ///
+    /// # Errors
+    /// Others hold it. What this holds, it keeps.
+    pub fn grow(&mut self, bytes: usize) -> Result<(), NoRoom> {
+        let (semaphore, units) = self.budget.share(bytes);
+        let is_same = Arc::ptr_eq(semaphore, self.permit.semaphore());
+        let held = if is_same { self.permit.num_permits() } else { 0 };
+        let missing = (units as usize).saturating_sub(held) as u32;
+        // What was large stays it, however little is asked for.
+        if missing == 0 || (!is_same && Arc::ptr_eq(semaphore, &self.budget.small)) {
+            return Ok(());
+        }
+        let more = Arc::clone(semaphore).try_acquire_many_owned(missing).map_err(|_| NoRoom)?;
+        if is_same {
+            self.permit.merge(more);
+        } else {
+            self.permit = more;
+        }
+        Ok(())
     }
 }
 
@@ -67,5 +97,31 @@ mod tests {
         let small = budget.room(10).await.unwrap();
         drop((first, small));
         assert!(budget.room(1 << 20).await.is_ok());
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn room_grows_with_what_comes_until_there_is_none() {
+        let budget = Budget::new(8 << 20);
+        let free = || (budget.small.available_permits(), budget.large.available_permits());
+        let all = free();
+        let mut room = budget.room(1).await.unwrap();
+        assert_eq!(free(), (all.0 - 1, all.1));
+        room.grow(3 * UNIT).unwrap();
+        room.grow(UNIT).unwrap();
+        assert_eq!(free(), (all.0 - 3, all.1), "it is never made smaller");
+        // What is no longer small takes nothing from the small ones.
+        room.grow(SMALL_BODY_BYTES + 1).unwrap();
+        assert_eq!(free(), (all.0, all.1 - SMALL_BODY_BYTES / UNIT - 1));
+        room.grow(10).unwrap();
+        assert_eq!(free(), (all.0, all.1 - SMALL_BODY_BYTES / UNIT - 1));
+        let other = budget.room(6 << 20).await.unwrap();
+        let left = free();
+        assert_eq!(room.grow(2 << 20).unwrap_err(), NoRoom);
+        assert_eq!(free(), left, "who is refused holds what it held");
+        drop(other);
+        room.grow(100 << 20).unwrap();
+        assert_eq!(free().1, 0, "one that is larger than all there is takes all");
+        drop(room);
+        assert_eq!(free(), all);
     }
 }

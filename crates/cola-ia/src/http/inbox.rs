@@ -14,7 +14,9 @@ use cola_ia_core::event::{Delivery, Origin, Source};
 use cola_ia_core::intake::{Intake, RefusalCode};
 use cola_ia_core::limits::BATCH_MAX_EVENTS;
 use cola_ia_core::verdict::Verdict;
-use cola_ia_webhook::{Found, HandshakeToken, Header, Outcome, Receiver, Refused, Reply, Request as WebhookRequest};
+use cola_ia_webhook::{
+    Found, HandshakeToken, Header, Outcome, Receiver, Refused, Reply, Request as WebhookRequest, status_of,
+};
 use governor::clock::{Clock as _, DefaultClock};
 use governor::{DefaultDirectRateLimiter, Quota, RateLimiter};
 use tokio::runtime::Handle;
@@ -71,9 +73,9 @@ pub(super) async fn receive(State(app): State<Arc<App>>, Path(name): Path<String
 
 async fn judge(app: &Arc<App>, name: &Source, parts: Parts, body: Body, remote: IpAddr) -> Response {
     let source = &app.sources[name];
-    let refuse = |code: RefusalCode, detail: &str, status: u16| {
+    let refuse = |code: RefusalCode, detail: &str| {
         app.refusals.note(name, code, detail, remote);
-        Problem::of_refusal(status, code, detail)
+        Problem::of_refusal(status_of(code), code, detail)
     };
     if parts.method != axum::http::Method::POST {
         let head = parts.method == axum::http::Method::HEAD;
@@ -82,23 +84,23 @@ async fn judge(app: &Arc<App>, name: &Source, parts: Parts, body: Body, remote: 
             Outcome::Reply(reply) => reply_of(reply, head),
             // Without a body there is nothing to take.
             Outcome::Events(_) => StatusCode::OK.into_response(),
-            Outcome::Refused(refused) => refuse(refused.code, &refused.detail, refused.status).into_response(),
+            Outcome::Refused(refused) => refuse(refused.code, &refused.detail).into_response(),
         };
     }
     if let Err(wait) = source.within_rate() {
-        let problem = refuse(RefusalCode::RateLimited, "", 429);
+        let problem = refuse(RefusalCode::RateLimited, "");
         return problem.retry_after(wait.as_secs() + 1).into_response();
     }
     if let Some(form) = &source.form
         && let Err(origin) = form::origin_allowed(form, &parts.headers)
     {
-        return refuse(RefusalCode::OriginNotAllowed, &origin, 403).into_response();
+        return refuse(RefusalCode::OriginNotAllowed, &origin).into_response();
     }
     let whole = match body::read(app, &parts.headers, body, source.receiver.max_body_bytes()).await {
         Ok(whole) => whole,
-        Err(NoBody::Refused(code, detail, status)) => {
+        Err(NoBody::Refused(code, detail)) => {
             // What is not read must not be taken for the next request.
-            return refuse(code, &detail, status).header(header::CONNECTION, close()).into_response();
+            return refuse(code, &detail).header(header::CONNECTION, close()).into_response();
         }
         Err(NoBody::Busy) => {
             return Problem::new(StatusCode::SERVICE_UNAVAILABLE, "server_busy")
@@ -154,8 +156,9 @@ async fn enter(app: &App, name: &Source, parts: &Parts, whole: Whole, remote: Ip
     drop(headers);
     drop(whole);
     if found.len() > BATCH_MAX_EVENTS {
-        app.refusals.note(name, RefusalCode::TooManyEvents, &found.len().to_string(), remote);
-        return Problem::of_refusal(413, RefusalCode::TooManyEvents, &found.len().to_string()).into_response();
+        let (code, detail) = (RefusalCode::TooManyEvents, found.len().to_string());
+        app.refusals.note(name, code, &detail, remote);
+        return Problem::of_refusal(status_of(code), code, &detail).into_response();
     }
     let times: Vec<_> = found.iter().filter_map(|found| found.time).collect();
     let members = deliveries(name, found, remote);

@@ -21,11 +21,8 @@ use tokio::sync::Semaphore;
 use tower::ServiceExt as _;
 
 use super::limits::{HEAD_MAX_BYTES, HEADERS_MAX};
-use super::{App, maintenance, router};
-
-/// Where a request comes from, as far as the connection tells.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Remote(pub IpAddr);
+use super::{App, Remote, maintenance, router};
+use crate::config::Settings;
 
 /// After an error that is not of one connection: so many files are open, for example.
 const ACCEPT_PAUSE: Duration = Duration::from_millis(100);
@@ -45,7 +42,7 @@ pub async fn serve(listener: TcpListener, app: Arc<App>) {
             _ = stopping.wait_for(|stopping| *stopping) => break,
             accepted = accept(&listener) => accepted,
         };
-        let Some((stream, remote)) = accepted else {
+        let Some((stream, peer)) = accepted else {
             tokio::time::sleep(ACCEPT_PAUSE).await;
             continue;
         };
@@ -55,7 +52,7 @@ pub async fn serve(listener: TcpListener, app: Arc<App>) {
             continue;
         };
         let _ = stream.set_nodelay(true);
-        let connection = connections.watch(connection(&app, stream, remote, routes.clone()));
+        let connection = connections.watch(connection(&app, stream, peer, routes.clone()));
         let counted = app.metrics.connection();
         tokio::spawn(async move {
             // A connection that breaks is its sender's affair.
@@ -91,8 +88,9 @@ async fn accept(listener: &TcpListener) -> Option<(TcpStream, SocketAddr)> {
 
 /// The routes as one connection sees them.
 struct Routes {
-    routes: Router,
-    remote: Remote,
+    router: Router,
+    settings: Arc<Settings>,
+    peer: IpAddr,
 }
 
 impl Service<Request<Incoming>> for Routes {
@@ -102,15 +100,16 @@ impl Service<Request<Incoming>> for Routes {
 
     fn call(&self, request: Request<Incoming>) -> Self::Future {
         let mut request = request.map(Body::new);
-        request.extensions_mut().insert(self.remote);
-        Box::pin(self.routes.clone().oneshot(request))
+        let remote = Remote::of(self.peer, request.headers(), &self.settings.trusted_proxies);
+        request.extensions_mut().insert(remote);
+        Box::pin(self.router.clone().oneshot(request))
     }
 }
 
 fn connection(
     app: &App,
     stream: TcpStream,
-    remote: SocketAddr,
+    peer: SocketAddr,
     routes: Router,
 ) -> http1::Connection<TokioIo<TcpStream>, Routes> {
     http1::Builder::new()
@@ -118,5 +117,8 @@ fn connection(
         .header_read_timeout(app.limits.header_deadline)
         .max_buf_size(HEAD_MAX_BYTES)
         .max_headers(HEADERS_MAX)
-        .serve_connection(TokioIo::new(stream), Routes { routes, remote: Remote(remote.ip()) })
+        .serve_connection(
+            TokioIo::new(stream),
+            Routes { router: routes, settings: app.settings.clone(), peer: peer.ip() },
+        )
 }

@@ -93,6 +93,42 @@ struct OfTask {
     task: &'static str,
 }
 
+/// What is said of an effect: by its worker, by a lookup, by a person.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum EffectOutcome {
+    /// Its worker says that it happened.
+    Done,
+    /// Its worker says that it did not happen by this try.
+    Failed,
+    /// Its worker does not know.
+    Unknown,
+    /// A lookup found it.
+    Found,
+    /// A lookup did not find it.
+    Absent,
+    /// A person says that it happened.
+    DecidedFound,
+    /// A person says that it did not happen.
+    DecidedAbsent,
+    /// A person says that nobody will find out.
+    Abandoned,
+}
+
+impl EffectOutcome {
+    const fn as_str(self) -> &'static str {
+        match self {
+            Self::Done => "done",
+            Self::Failed => "failed",
+            Self::Unknown => "unknown",
+            Self::Found => "found",
+            Self::Absent => "absent",
+            Self::DecidedFound => "decided_found",
+            Self::DecidedAbsent => "decided_absent",
+            Self::Abandoned => "abandoned",
+        }
+    }
+}
+
 /// A source that is told apart.
 struct Counted {
     label: String,
@@ -114,6 +150,7 @@ pub struct Metrics {
     connections: Gauge,
     turned_away: Counter,
     attempts: Family<OfOutcome, Counter>,
+    effects: Family<OfOutcome, Counter>,
     done: Family<OfTask, Counter>,
     failed: Family<OfTask, Counter>,
     stored: Stored,
@@ -168,6 +205,7 @@ impl Metrics {
             connections: Gauge::default(),
             turned_away: Counter::default(),
             attempts: Family::default(),
+            effects: Family::default(),
             done: Family::default(),
             failed: Family::default(),
             stored: Stored::default(),
@@ -184,6 +222,11 @@ impl Metrics {
         registry.register("connections", "Open connections", metrics.connections.clone());
         registry.register("connections_refused", "Connections over the limit", metrics.turned_away.clone());
         registry.register("attempts", "Attempts that ended through this server, by outcome", metrics.attempts.clone());
+        registry.register(
+            "effect_outcomes",
+            "What became of effects, as it was recorded through this server, by outcome; what is said again counts again",
+            metrics.effects.clone(),
+        );
         registry.register("maintenance_done", "Maintenance that did something, by task", metrics.done.clone());
         registry.register("maintenance_failed", "Maintenance that failed, by task", metrics.failed.clone());
         metrics.stored.register(&mut registry);
@@ -248,6 +291,11 @@ impl Metrics {
     /// An attempt ended.
     pub fn attempt(&self, outcome: Outcome) {
         self.attempts.get_or_create(&OfOutcome { outcome: outcome.as_str() }).inc();
+    }
+
+    /// What became of an effect was recorded.
+    pub fn effect(&self, outcome: EffectOutcome) {
+        self.effects.get_or_create(&OfOutcome { outcome: outcome.as_str() }).inc();
     }
 
     /// Maintenance did something, so many times.
@@ -406,6 +454,42 @@ mod tests {
         }
         assert!(text.ends_with("# EOF\n"));
         assert!(!text.contains("s200"));
+    }
+
+    #[tokio::test]
+    async fn both_pages_list_every_metric_and_no_other() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("s.sqlite3");
+        let (store, _) =
+            cola_ia_store::sqlite::SqliteStore::open(&path, &cola_ia_store::sqlite::Options::default()).unwrap();
+        let web = Source::new("web").unwrap();
+        let metrics = Metrics::new([&web].into_iter());
+        // What has not happened is not shown.
+        metrics.refused(&web, RefusalCode::BodyTooLarge);
+        metrics.request("/", &Method::GET, StatusCode::OK, Duration::ZERO);
+        metrics.attempt(Outcome::Done);
+        metrics.effect(EffectOutcome::Done);
+        metrics.maintained("prune", 1);
+        metrics.maintenance_failed("prune");
+        metrics.look(&store, Timestamp::from_micros(0)).await;
+        let of = OfCost { source: String::new(), kind: "spent", currency: String::new() };
+        metrics.stored.costs.get_or_create(&of).set(0.0);
+        let text = metrics.encode();
+        let described = text.lines().filter_map(|line| line.strip_prefix("# TYPE "));
+        let mut shown: Vec<String> = described
+            .map(|line| {
+                let (name, kind) = line.split_once(' ').unwrap();
+                if kind == "counter" { format!("{name}_total") } else { name.to_owned() }
+            })
+            .collect();
+        shown.sort_unstable();
+        for page in [include_str!("../../../../docs/OPERATIONS.md"), include_str!("../../../../docs/OPERACION.md")] {
+            let rows = page.lines().filter(|line| line.starts_with("| `cola_ia_"));
+            let cells = rows.map(|line| line.split('|').nth(1).unwrap());
+            let mut listed: Vec<&str> = cells.flat_map(|cell| cell.split('`').skip(1).step_by(2)).collect();
+            listed.sort_unstable();
+            assert_eq!(listed, shown);
+        }
     }
 
     #[test]

@@ -19,13 +19,15 @@ pub mod metrics;
 mod page;
 mod problem;
 pub mod refusals;
+mod remote;
 mod router;
 mod wakes;
 
 pub use app::{App, Parts};
 pub use inbox::InSource;
-pub use listen::{Remote, serve};
+pub use listen::serve;
 pub use log::{LogFormat, start as start_log};
 pub use problem::Problem;
+pub use remote::Remote;
 pub use router::router;
 pub use wakes::Wakes;

@@ -1299,6 +1299,8 @@ fault-not-listen-hint = write the address of this machine and a port: 127.0.0.1:
 fault-not-url = “{ $value }” is no address for senders
 fault-not-url-hint = write https:// and the host, with the port and the path that stand before /in if there are any, and nothing else: https://cola.example
 fault-not-host = “{ $value }” is not the name of a host
+fault-not-address = “{ $value }” is not an IP address
+fault-type-addresses = expected a list of addresses as ["127.0.0.1"], found a value of type { $value }
 fault-type-hosts = expected a list of names as ["cola.example"], found a value of type { $value }
 
 config-unreadable = the settings cannot be read from { $file }: { $cause }
@@ -1356,6 +1358,8 @@ setting-listen =
 setting-public-url = The address by which senders reach the server, such as https://cola.example. Some sign it. “source add” and “source test” use it.
 setting-allowed-hosts =
     Names under which the server may be asked for, besides those of public_url and of listen: requests with another Host are refused.
+setting-trusted-proxies =
+    Addresses of proxies in front of “cola-ia serve”. Of a request that one of them hands on, the sender's address is taken from X-Forwarded-For; of any other, that header says nothing.
 setting-backup-every = “cola-ia serve” makes a backup this often (s, m, h, d, w; or never).
 setting-backup-keep = So many of these backups are kept, the newest. 1 to 10000.
 setting-backup-folder = The folder of these backups. A relative path is relative to the folder of this file.
@@ -2432,7 +2436,7 @@ store-server_address-hint = write https://HOST[:PORT], or http://127.0.0.1:PORT 
 store-server_answer = the server { $server } answered something else: { $cause }
 store-server_answer-hint = look whether a cola-ia server of this version or a newer one is at that address, and no other program before it
 store-server_certificates = the certificates that this system trusts cannot be read: { $cause }
-store-server_certificates-hint = install the system's package of certificates, often called ca-certificates
+store-server_certificates-hint = install the system's package of certificates, often called ca-certificates; where SSL_CERT_FILE or SSL_CERT_DIR is set, look whether what it names is there
 store-server_forbidden = the token is good, and the server { $server } does not allow it this: { $what }
 store-server_forbidden-hint = ask for a token with that scope or source: cola-ia token create
 store-server_insecure = the token would go over an open network to { $server }
@@ -2443,6 +2447,8 @@ store-server_unauthorised = the server { $server } does not know this token, or 
 store-server_unauthorised-hint = give one that is good, in COLA_IA_TOKEN or in the file that COLA_IA_TOKEN_FILE names
 store-server_unreachable = the server { $server } does not answer: { $cause }
 store-server_unreachable-hint = look whether “cola-ia serve” runs there, and whether the address is right; what was not answered can be said again
+store-server_untrusted = the certificate of the server { $server } is not trusted: { $cause }
+store-server_untrusted-hint = write the address with the name that its certificate has; where that is of an authority of your own, name the file with the authority's certificate in SSL_CERT_FILE
 store-interrupted = interrupted; what was answered is stored
 store-interrupted-hint = run the same again: nothing enters twice
 store-store_closed = the store has been closed

@@ -1318,6 +1318,8 @@ fault-not-listen-hint = escribe la dirección de esta máquina y un puerto: 127.
 fault-not-url = «{ $value }» no es una dirección para emisores
 fault-not-url-hint = escribe https:// y el nombre del servidor, con el puerto y la ruta que van antes de /in si los hay, y nada más: https://cola.example
 fault-not-host = «{ $value }» no es el nombre de un servidor
+fault-not-address = «{ $value }» no es una dirección IP
+fault-type-addresses = se esperaba una lista de direcciones como ["127.0.0.1"] y hay un valor de tipo { $value }
 fault-type-hosts = se esperaba una lista de nombres como ["cola.example"] y hay un valor de tipo { $value }
 
 config-unreadable = no se pueden leer los ajustes de { $file }: { $cause }
@@ -1375,6 +1377,8 @@ setting-listen =
 setting-public-url = La dirección con la que los emisores llegan al servidor, como https://cola.example. Algunos la firman. La usan «source add» y «source test».
 setting-allowed-hosts =
     Nombres con los que se puede preguntar al servidor, además de los de public_url y listen: se rechaza toda petición con otro Host.
+setting-trusted-proxies =
+    Direcciones de los proxies que están delante de «cola-ia serve». De una petición que pasa uno de ellos, la dirección del emisor se toma de X-Forwarded-For; en cualquier otra, esa cabecera no dice nada.
 setting-backup-every = Cada cuánto hace «cola-ia serve» una copia de seguridad (s, m, h, d, w; o never).
 setting-backup-keep = Cuántas de esas copias se guardan, las más nuevas. De 1 a 10000.
 setting-backup-folder = La carpeta de esas copias. Una ruta relativa parte de la carpeta de este archivo.
@@ -2462,7 +2466,7 @@ store-server_address-hint = escribe https://HOST[:PUERTO], o http://127.0.0.1:PU
 store-server_answer = el servidor { $server } respondió otra cosa: { $cause }
 store-server_answer-hint = mira si en esa dirección hay un servidor cola-ia de esta versión o de una más nueva, y ningún otro programa delante
 store-server_certificates = no se pueden leer los certificados en los que confía este sistema: { $cause }
-store-server_certificates-hint = instala el paquete de certificados del sistema, que suele llamarse ca-certificates
+store-server_certificates-hint = instala el paquete de certificados del sistema, que suele llamarse ca-certificates; si está puesta SSL_CERT_FILE o SSL_CERT_DIR, mira si existe lo que nombra
 store-server_forbidden = el token vale, pero el servidor { $server } no le permite esto: { $what }
 store-server_forbidden-hint = pide un token con ese permiso o ese origen: cola-ia token create
 store-server_insecure = el token iría por una red abierta hasta { $server }
@@ -2473,6 +2477,8 @@ store-server_unauthorised = el servidor { $server } no conoce este token, o ya c
 store-server_unauthorised-hint = da uno que valga, en COLA_IA_TOKEN o en el archivo que nombra COLA_IA_TOKEN_FILE
 store-server_unreachable = el servidor { $server } no responde: { $cause }
 store-server_unreachable-hint = mira si allí se ejecuta «cola-ia serve» y si la dirección es la correcta; lo que no tuvo respuesta se puede repetir
+store-server_untrusted = no se confía en el certificado del servidor { $server }: { $cause }
+store-server_untrusted-hint = escribe la dirección con el nombre que lleva su certificado; si este es de una autoridad tuya, nombra en SSL_CERT_FILE el archivo con el certificado de esa autoridad
 store-interrupted = interrumpido; lo que se respondió está guardado
 store-interrupted-hint = ejecuta lo mismo otra vez: nada entra dos veces
 store-store_closed = el almacén está cerrado

@@ -3,6 +3,7 @@
 use std::collections::HashSet;
 use std::error::Error;
 use std::fmt;
+use std::io;
 use std::sync::{Mutex, OnceLock, PoisonError};
 
 use axum::http::StatusCode;
@@ -48,6 +49,33 @@ pub(super) fn of_answer(server: &str, status: StatusCode, body: &[u8]) -> StoreE
 /// There was no answer: it is not known whether anything was done.
 pub(super) fn unreachable(server: &str, cause: &dyn fmt::Display) -> StoreError {
     StoreError::new(ErrorKind::Unavailable, "server_unreachable").with("server", server).with("cause", cause)
+}
+
+/// No request came to be: the server is not known for the one that its address names, or it cannot be reached.
+pub(super) fn not_sent(server: &str, cause: &(dyn Error + 'static)) -> StoreError {
+    match certificate_fault(cause) {
+        // Saying it again would change nothing.
+        Some(fault) => {
+            StoreError::new(ErrorKind::Invalid, "server_untrusted").with("server", server).with("cause", fault)
+        }
+        None => unreachable(server, &Chain(cause)),
+    }
+}
+
+/// What is wrong with the server's certificate, if that is what went wrong.
+fn certificate_fault<'a>(cause: &'a (dyn Error + 'static)) -> Option<&'a rustls::CertificateError> {
+    let mut next = Some(cause);
+    while let Some(error) = next {
+        if let Some(rustls::Error::InvalidCertificate(fault)) = error.downcast_ref() {
+            return Some(fault);
+        }
+        // An error of input and output tells of the causes of what it holds, and not of that itself.
+        next = match error.downcast_ref::<io::Error>().and_then(io::Error::get_ref) {
+            Some(held) => Some(held),
+            None => error.source(),
+        };
+    }
+    None
 }
 
 /// The answer is none of a server of ours.

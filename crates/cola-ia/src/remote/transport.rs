@@ -230,7 +230,7 @@ impl Transport {
             AnyClient::Plain(client) => client.request(request).await,
             AnyClient::Tls(client) => client.request(request).await,
         };
-        answer.map_err(|cause| error::unreachable(&self.base, &error::Chain(&cause)))
+        answer.map_err(|cause| error::not_sent(&self.base, &cause))
     }
 }
 

@@ -10,6 +10,7 @@ use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse as _, Response};
 use cola_ia_core::intake::RefusalCode;
 use cola_ia_core::store::{OpId, StoreError};
+use cola_ia_webhook::status_of;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
@@ -88,7 +89,7 @@ impl Call {
     pub(crate) async fn bytes(&mut self, max: usize) -> Result<Whole, Problem> {
         let body = self.body();
         body::read(&self.app, &self.headers, body, max).await.map_err(|why| match why {
-            NoBody::Refused(code, detail, status) => refused(code, status, &detail),
+            NoBody::Refused(code, detail) => refused(code, status_of(code), &detail),
             NoBody::Busy => busy(),
             NoBody::Gone => refused(RefusalCode::BodyMalformed, 400, ""),
         })

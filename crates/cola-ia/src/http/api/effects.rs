@@ -1,12 +1,14 @@
 //! What workers and people say of effects.
 
-use cola_ia_core::store::{EffectRef, Looked, TokenScope};
+use cola_ia_core::effect::{ReportAnswer, SettleAnswer};
+use cola_ia_core::store::{EffectRef, Looked, StoreError, TokenScope};
 use cola_ia_wire::v1::told::{
-    BeginAsk, BeginSaid, DecideAsk, DecideSaid, DoneAsk, FailedAsk, LookedAsk, ReportSaid, UnknownAsk,
+    BeginAsk, BeginSaid, DecideAsk, DecideSaid, DecidedWord, DoneAsk, FailedAsk, LookedAsk, ReportSaid, UnknownAsk,
 };
 
 use super::call::{json, store_error};
 use super::{Access, Answer, Answering, Body, Call, Doc, Endpoint, Said, SchemaOf, Verb, schema};
+use crate::http::metrics::EffectOutcome;
 
 /// Bytes of the body.
 const ASK_MAX_BYTES: usize = 1 << 20;
@@ -124,35 +126,53 @@ async fn done(mut call: Call) -> Answer {
     let DoneAsk { of, evidence, retry } = call.json(ASK_MAX_BYTES).await?;
     let policy = retry.unwrap_or_default().or(call.app.settings.retry);
     let answer = call.app.store.effect_done(of.into(), evidence.into(), policy).await;
-    json(&ReportSaid::from(answer.map_err(|error| store_error(&error))?))
+    reported(&call, EffectOutcome::Done, answer)
 }
 
 async fn failed(mut call: Call) -> Answer {
     let FailedAsk { of, failure, note, retry } = call.json(ASK_MAX_BYTES).await?;
     let policy = retry.unwrap_or_default().or(call.app.settings.retry);
     let answer = call.app.store.effect_failed(of.into(), failure.into(), note, policy).await;
-    json(&ReportSaid::from(answer.map_err(|error| store_error(&error))?))
+    reported(&call, EffectOutcome::Failed, answer)
 }
 
 async fn unknown(mut call: Call) -> Answer {
     let UnknownAsk { of, note, retry } = call.json(ASK_MAX_BYTES).await?;
     let policy = retry.unwrap_or_default().or(call.app.settings.retry);
     let answer = call.app.store.effect_unknown(of.into(), note, policy).await;
-    json(&ReportSaid::from(answer.map_err(|error| store_error(&error))?))
+    reported(&call, EffectOutcome::Unknown, answer)
 }
 
 async fn resolve(mut call: Call) -> Answer {
     let LookedAsk { of, found, retry } = call.json(ASK_MAX_BYTES).await?;
     let policy = retry.unwrap_or_default().or(call.app.settings.retry);
+    let outcome = if found.is_some() { EffectOutcome::Found } else { EffectOutcome::Absent };
     let looked = found.map_or(Looked::Absent, |evidence| Looked::Found(evidence.into()));
     let answer = call.app.store.effect_resolve(EffectRef::from(of), looked, policy).await;
-    json(&ReportSaid::from(answer.map_err(|error| store_error(&error))?))
+    reported(&call, outcome, answer)
 }
 
 async fn decide(mut call: Call) -> Answer {
     let op = call.op()?;
     let mut ask: DecideAsk = call.json(DECIDE_MAX_BYTES).await?;
     let policy = ask.retry.take().unwrap_or_default().or(call.app.settings.retry);
+    let outcome = match ask.decision {
+        DecidedWord::Happened => EffectOutcome::DecidedFound,
+        DecidedWord::DidNotHappen => EffectOutcome::DecidedAbsent,
+        DecidedWord::Abandon => EffectOutcome::Abandoned,
+    };
     let answer = call.app.store.effect_decide(op, ask.into(), policy).await.map_err(|error| store_error(&error))?;
+    if answer == Some(SettleAnswer::Recorded) {
+        call.app.metrics.effect(outcome);
+    }
     json(&DecideSaid::from(answer))
+}
+
+/// The answer to a worker's word, which is counted where it counts.
+fn reported(call: &Call, outcome: EffectOutcome, answer: Result<ReportAnswer, StoreError>) -> Answer {
+    let answer = answer.map_err(|error| store_error(&error))?;
+    if answer == ReportAnswer::Recorded {
+        call.app.metrics.effect(outcome);
+    }
+    json(&ReportSaid::from(answer))
 }

@@ -20,6 +20,8 @@ mod jobs;
 #[cfg(feature = "bench")]
 mod measure;
 #[cfg(feature = "bench")]
+mod postgres;
+#[cfg(feature = "bench")]
 mod report;
 #[cfg(feature = "bench")]
 mod rows;
@@ -59,12 +61,13 @@ pub(crate) fn run(repository: &Repository, arguments: &[String]) -> Result<(), F
 pub(crate) fn inner(repository: &Repository, arguments: &[String]) -> Result<(), Failure> {
     let (part, rest) = arguments.split_first().map_or(("", &[][..]), |(part, rest)| (part.as_str(), rest));
     match part {
-        "api" | "gate" | "http" | "jobs" | "views" | "wal" => match Options::parse(rest)? {
+        "api" | "gate" | "http" | "jobs" | "postgres" | "views" | "wal" => match Options::parse(rest)? {
             Some(options) => match options.part {
                 options::Part::Api => api::run(repository, &options),
                 options::Part::Gate => gate::run(repository, &options),
                 options::Part::Http => http::run(repository, &options),
                 options::Part::Jobs => jobs::run(repository, &options),
+                options::Part::Postgres => postgres::run(repository, &options),
                 options::Part::Views => views::run(repository, &options),
                 options::Part::Wal => wal::run(repository, &options),
             },

@@ -646,6 +646,38 @@ pub trait Store: Send + Sync {
     /// # Errors
     /// `Unavailable`, `Corrupt`.
     async fn tokens(&self) -> Result<Vec<TokenView>, StoreError>;
+
+    /// Whether it falls to this opened store to do what one process does for all, from now on for `length`. Asked again before
+    /// that is over it stays here; a process that ends or hangs loses it to another one then. It saves work and nothing depends
+    /// on it: two that both do it do no harm. A store that is nobody else's says yes.
+    ///
+    /// # Errors
+    /// `Unavailable`, `Corrupt`.
+    async fn duty(&self, _duty: Duty, _length: Duration) -> Result<bool, StoreError> {
+        Ok(true)
+    }
+}
+
+/// What one process does for all that work with a store.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Duty {
+    /// Ending leases that ran out.
+    Recover,
+    /// Letting go of what is no longer needed.
+    Prune,
+    /// Entering what schedules make due.
+    Schedules,
+}
+
+impl Duty {
+    /// The word in SQL.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Recover => "recover",
+            Self::Prune => "prune",
+            Self::Schedules => "schedules",
+        }
+    }
 }
 
 /// What a caller can do about an error.

@@ -1,15 +1,17 @@
-//! Opening the store that the settings name, a file or one behind a server, and saying what that did.
+//! Opening the store that the settings name, a file, a schema of a database or one behind a server, and saying what that did.
 
 use std::ops::Deref;
+use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
-use cola_ia_core::store::{Store, StoreError};
-use cola_ia_store::sqlite::{Opened, Options, SqliteStore, TakenOver};
+use cola_ia_core::store::{ErrorKind, Store, StoreError};
+use cola_ia_store::postgres::{self, Address, PostgresStore};
+use cola_ia_store::sqlite::{Opened, Options, Patience, SqliteStore, TakenOver, doctor};
 
 use crate::cli::init::StoreMade;
 use crate::cli::{Exit, Problem, Session};
-use crate::config::{Secret, Server, Settings, TokenFault, Warning, read_token};
+use crate::config::{Db, Secret, Server, Settings, TokenFault, Warning, read_token};
 use crate::lang::Message;
 use crate::print::safe_line;
 use crate::remote::RemoteStore;
@@ -19,6 +21,8 @@ use crate::remote::RemoteStore;
 pub enum Chosen {
     /// A file on this machine.
     File(Arc<SqliteStore>),
+    /// A schema of a database.
+    Database(Arc<PostgresStore>),
     /// One behind a server.
     Server(Arc<RemoteStore>),
 }
@@ -28,6 +32,7 @@ impl Chosen {
     pub fn shared(&self) -> Arc<dyn Store> {
         match self {
             Self::File(store) => Arc::clone(store) as _,
+            Self::Database(store) => Arc::clone(store) as _,
             Self::Server(store) => Arc::clone(store) as _,
         }
     }
@@ -44,16 +49,17 @@ impl Deref for Chosen {
     fn deref(&self) -> &Self::Target {
         match self {
             Self::File(store) => &**store,
+            Self::Database(store) => &**store,
             Self::Server(store) => &**store,
         }
     }
 }
 
-/// What people call the store that the settings name: its path, or the server's address.
+/// What people call the store that the settings name: its path, or the address of its database or server.
 pub fn place(settings: &Settings) -> String {
     match &settings.server {
         Some(server) => server.url.to_string(),
-        None => settings.db.display().to_string(),
+        None => settings.db.to_string(),
     }
 }
 
@@ -90,7 +96,7 @@ fn token(session: &Session, server: &Server) -> Result<Secret, Problem> {
     }
 }
 
-/// How the settings say a store is opened.
+/// How the settings say a file is opened.
 pub fn options(settings: &Settings) -> Options {
     Options {
         lock_wait: settings.lock_wait,
@@ -99,24 +105,87 @@ pub fn options(settings: &Settings) -> Options {
     }
 }
 
+/// How the settings say a store in a database is opened.
+pub fn database_options(settings: &Settings) -> postgres::Options {
+    postgres::Options {
+        patience: settings.lock_wait,
+        connections: settings.db_connections as usize,
+        ..postgres::Options::default()
+    }
+}
+
+/// The file of the store, for a command that works with files.
+///
+/// # Errors
+/// `store_is_database`.
+pub fn file<'s>(settings: &'s Settings, command: &'static str) -> Result<&'s Path, StoreError> {
+    settings.db.file().ok_or_else(|| {
+        let error = StoreError::new(ErrorKind::Invalid, "store_is_database");
+        error.with("path", &settings.db).with("command", command)
+    })
+}
+
 /// Makes the store, or opens the one that is there.
 ///
 /// # Errors
-/// As [`SqliteStore::init`].
+/// As [`SqliteStore::init`] and [`PostgresStore::open`].
 pub fn init(settings: &Settings) -> Result<StoreMade, StoreError> {
-    let (_store, opened) = SqliteStore::init(&settings.db, &options(settings))?;
-    Ok(if opened.created { StoreMade::Created } else { StoreMade::AlreadyThere })
+    let created = match &settings.db {
+        Db::File(path) => SqliteStore::init(path, &options(settings))?.1.created,
+        Db::Postgres(address) => PostgresStore::open(address, &database_options(settings))?.1.created,
+    };
+    Ok(if created { StoreMade::Created } else { StoreMade::AlreadyThere })
 }
 
-/// Opens the store for intake, made where there is none, and says what that did.
+/// How a store is opened that may be made.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Making {
+    /// For intake: the article's database is taken over.
+    ForIntake,
+    /// For anything else: it is left alone.
+    Plain,
+}
+
+/// Opens the store of the settings, made where there is none, and says what that did.
 ///
 /// # Errors
-/// As [`SqliteStore::open`].
-pub fn open(session: &Session, settings: &Settings) -> Result<SqliteStore, Problem> {
-    let (store, opened) =
-        SqliteStore::open(&settings.db, &options(settings)).map_err(|error| Problem::from_store(&error))?;
+/// As [`SqliteStore::open`], [`SqliteStore::init`] and [`PostgresStore::open`].
+pub fn open(session: &Session, settings: &Settings, making: Making) -> Result<Chosen, Problem> {
+    let made = made(settings, making, options(settings).patience).map_err(|error| Problem::from_store(&error))?;
+    Ok(told(session, settings, made))
+}
+
+/// The same, apart from saying what it did: for who opens it in another thread.
+///
+/// # Errors
+/// As [`open`].
+pub fn made(settings: &Settings, making: Making, patience: Arc<dyn Patience>) -> Result<(Chosen, Opened), StoreError> {
+    let options = Options { patience, ..options(settings) };
+    match (&settings.db, making) {
+        (Db::File(path), Making::ForIntake) => file_and(SqliteStore::open(path, &options)?),
+        (Db::File(path), Making::Plain) => file_and(SqliteStore::init(path, &options)?),
+        (Db::Postgres(address), _) => Ok(database_and(PostgresStore::open(address, &database_options(settings))?)),
+    }
+}
+
+/// Says what opening did, and hands the store on.
+pub fn told(session: &Session, settings: &Settings, (store, opened): (Chosen, Opened)) -> Chosen {
     report_opened(session, settings, &opened, false);
-    Ok(store)
+    store
+}
+
+#[allow(clippy::unnecessary_wraps, reason = "as its neighbours in a match")]
+fn file_and((store, opened): (SqliteStore, Opened)) -> Result<(Chosen, Opened), StoreError> {
+    Ok((Chosen::File(Arc::new(store)), opened))
+}
+
+fn database_and((store, opened): (PostgresStore, postgres::Opened)) -> (Chosen, Opened) {
+    let migrated = opened.migrated.map(|migrated| cola_ia_store::sqlite::Migrated {
+        from: migrated.from,
+        to: migrated.to,
+        copies: Vec::new(),
+    });
+    (Chosen::Database(Arc::new(store)), Opened { created: opened.created, migrated, ..Opened::default() })
 }
 
 /// Opens a store that is there, to change what it holds, and says what that did.
@@ -127,10 +196,11 @@ pub fn change(session: &Session, settings: &Settings) -> Result<Chosen, Problem>
     if let Some(server) = &settings.server {
         return Ok(Chosen::Server(Arc::new(remote(session, server)?)));
     }
-    let (store, opened) =
-        SqliteStore::change(&settings.db, &options(settings)).map_err(|error| Problem::from_store(&error))?;
-    report_opened(session, settings, &opened, false);
-    Ok(Chosen::File(Arc::new(store)))
+    let changed = match &settings.db {
+        Db::File(path) => SqliteStore::change(path, &options(settings)).and_then(file_and),
+        Db::Postgres(address) => PostgresStore::change(address, &database_options(settings)).map(database_and),
+    };
+    Ok(told(session, settings, changed.map_err(|error| Problem::from_store(&error))?))
 }
 
 /// Opens the store for views.
@@ -141,21 +211,51 @@ pub fn view(session: &Session, settings: &Settings) -> Result<Chosen, Problem> {
     if let Some(server) = &settings.server {
         return Ok(Chosen::Server(Arc::new(remote(session, server)?)));
     }
-    let store = SqliteStore::view(&settings.db, &options(settings)).map_err(|error| Problem::from_store(&error))?;
-    Ok(Chosen::File(Arc::new(store)))
+    let viewed = match &settings.db {
+        Db::File(path) => SqliteStore::view(path, &options(settings)).map(|store| Chosen::File(Arc::new(store))),
+        Db::Postgres(address) => view_database(address, settings),
+    };
+    viewed.map_err(|error| Problem::from_store(&error))
 }
 
-/// Opens the store for views, without waiting long for a lock.
+/// Opens a store in a database for views.
+///
+/// # Errors
+/// As [`PostgresStore::view`].
+pub fn view_database(address: &Address, settings: &Settings) -> Result<Chosen, StoreError> {
+    PostgresStore::view(address, &database_options(settings)).map(|store| Chosen::Database(Arc::new(store)))
+}
+
+/// Opens a file for views, without waiting long for a lock.
 ///
 /// # Errors
 /// As [`SqliteStore::view`].
-pub fn view_briefly(settings: &Settings, lock_wait: Duration) -> Result<SqliteStore, StoreError> {
-    SqliteStore::view(&settings.db, &Options { lock_wait, ..options(settings) })
+pub fn view_briefly(path: &Path, settings: &Settings, lock_wait: Duration) -> Result<SqliteStore, StoreError> {
+    SqliteStore::view(path, &Options { lock_wait, ..options(settings) })
+}
+
+/// Looks at the store and at what is around it.
+///
+/// # Errors
+/// `interrupted`.
+pub fn examine(
+    settings: &Settings,
+    how: &Options,
+    quick: bool,
+    look: &dyn Fn(doctor::Look),
+) -> Result<Vec<doctor::Finding>, StoreError> {
+    match &settings.db {
+        Db::File(path) => doctor::examine(path, how, quick, look),
+        Db::Postgres(address) => {
+            let asked = postgres::doctor::Asked { quick, bounds: postgres::doctor::Bounds::default() };
+            postgres::doctor::examine(address, &database_options(settings), asked, look, &|| how.patience.is_over())
+        }
+    }
 }
 
 /// Says what opening did, where it did something.
 pub fn report_opened(session: &Session, settings: &Settings, opened: &Opened, dry_run: bool) {
-    let path = settings.db.display().to_string();
+    let path = settings.db.to_string();
     if opened.created {
         session.note(&Message::new("store-created").with("path", &path));
     }

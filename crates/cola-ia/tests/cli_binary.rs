@@ -21,13 +21,14 @@ use cola_ia_core::job::JobState;
 use cola_ia_core::store::{ErrorKind, StoreError};
 use common::{BOTH, Place};
 
-const COMMANDS: [&[&str]; 50] = [
+const COMMANDS: [&[&str]; 51] = [
     &[],
     &["init"],
     &["add"],
     &["jobs"],
     &["export"],
     &["import"],
+    &["move"],
     &["deliveries"],
     &["conflicts"],
     &["errors"],
@@ -131,9 +132,12 @@ const MISTAKES: &[&[&str]] = &[
     &["--source", "form", "jobs"],
     &["--orign", "config", "show"],
     &["work"],
-    &["move", "there"],
+    &["mcp", "there"],
+    &["move"],
+    &["move", "--to", "x", "--undo"],
+    &["move", "--to", "mysql://ana:s3cret@db"],
     &["help", "demo"],
-    &["man", "move", "there"],
+    &["man", "mcp", "there"],
     &["effect", "run", "publish"],
     &["effect", "run", "publish", "./publish.sh"],
     &["effect", "run", "Publish", "--", "true"],
@@ -157,7 +161,7 @@ const MISTAKES: &[&[&str]] = &[
     &["help", "confg"],
     &["config", "shwo"],
     &["--config", "no.toml", "config", "show"],
-    &["--db", "postgres://ana:s3cret@db/ia", "config", "check"],
+    &["--db", "postgres://ana:s3cret@db", "config", "check"],
     &["--db", "mysql://db/ia", "config", "check"],
     &["--db", "", "config", "check"],
     &["show", "a\u{1b}[2J\nerror: x", "b\u{202e}\nerror: y"],
@@ -360,7 +364,7 @@ fn init_writes_a_private_commented_file_once() {
         let db = folder.path().join("ia.db");
         let flags = Flags { config: Some(path.clone()), settings: vec![("db", db.clone().into())] };
         let (exit, made) = init_with(&flags, language);
-        assert_eq!((exit, made.len(), &made[0].db), (Exit::Done, 1, &db));
+        assert_eq!((exit, made.len(), made[0].db.file()), (Exit::Done, 1, Some(&*db)));
         let text = fs::read_to_string(&path).unwrap();
         assert_eq!(fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o600);
         insta::assert_snapshot!(
@@ -369,7 +373,7 @@ fn init_writes_a_private_commented_file_once() {
         );
         // Again, without the flag: the file says where the store is, and stays as it is.
         let (exit, made) = init_with(&Flags { config: Some(path.clone()), settings: Vec::new() }, language);
-        assert_eq!((exit, &made[0].db), (Exit::Done, &db));
+        assert_eq!((exit, made[0].db.file()), (Exit::Done, Some(&*db)));
         assert_eq!(fs::read_to_string(&path).unwrap(), text);
     }
 }
@@ -381,7 +385,7 @@ fn init_says_what_the_store_says() {
     let flags = Flags { config: Some(folder.path().join("c.toml")), settings: Vec::new() };
     let settings = Settings::load(&flags, &session.environment, NamedFile::MayBeMissing).unwrap();
     let refused = init::run(&session, &flags, &settings, |settings| {
-        Err(StoreError::new(ErrorKind::Corrupt, "store_not_sqlite").with("path", settings.db.display()))
+        Err(StoreError::new(ErrorKind::Corrupt, "store_not_sqlite").with("path", &settings.db))
     });
     let problem = refused.unwrap_err();
     assert_eq!(problem.exit(), Exit::Failed);

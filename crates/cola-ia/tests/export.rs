@@ -2,6 +2,8 @@
 
 #![allow(clippy::unwrap_used, reason = "a test stops at what it did not expect")]
 
+#[path = "../../cola-ia-store/tests/backend/mod.rs"]
+mod backend;
 mod common;
 
 use std::fmt::Write as _;
@@ -441,4 +443,78 @@ fn the_documented_example_can_be_imported() {
         check_exit(&place.run_with(&["import", "-"], example.as_bytes()), 0);
         check_same(&export(&place), example.as_bytes());
     }
+}
+
+/// The address of a schema of its own, as `--to` takes it; `None` where there is no server and none is required.
+fn database() -> Option<(backend::postgres::Schema, String)> {
+    use backend::postgres::{POSTGRES, Postgres, Schema};
+    Postgres::named("postgres", POSTGRES)?;
+    let schema = Schema::new(&std::env::var(POSTGRES).unwrap());
+    let address = format!("{}?schema={}", std::env::var(POSTGRES).unwrap(), schema.name());
+    Some((schema, address))
+}
+
+/// What a store exports, without the header.
+fn exported(place: &Place, db: &str) -> Vec<u8> {
+    let output = place.run(&["export", "--db", db]);
+    check_exit(&output, 0);
+    body(&output.stdout).to_vec()
+}
+
+#[test]
+fn a_store_moves_into_a_database_and_back_and_stays_what_it_is() {
+    let Some((_schema, address)) = database() else { return };
+    let place = full(&mut Random::seeded("a_store_moves_into_a_database_and_back_and_stays_what_it_is"), 300);
+    let store = place.store().display().to_string();
+    let before = exported(&place, &store);
+    let moved = place.run(&["move", "--to", &address]);
+    check_exit(&moved, 0);
+    assert!(exported(&place, &address) == before, "what the database holds");
+
+    let late = place.run_with(&["add", "-"], b"{\"id\":\"late\",\"text\":\"x\"}\n");
+    check_exit(&late, 1);
+    assert!(String::from_utf8_lossy(&late.stderr).contains("moved to another place"), "{late:?}");
+    let again = place.run(&["move", "--to", &address]);
+    check_exit(&again, 0);
+    assert!(again.stdout.is_empty(), "{again:?}");
+    assert!(exported(&place, &address) == before && exported(&place, &store) == before, "after a second move");
+
+    check_exit(&place.run(&["move", "--db", &address, "--to", "back.sqlite3"]), 0);
+    assert!(exported(&place, "back.sqlite3") == before, "what came back");
+    let shut = place.run_with(&["add", "--db", &address, "-"], b"{\"id\":\"late\",\"text\":\"x\"}\n");
+    check_exit(&shut, 1);
+    check_exit(&place.run_with(&["add", "--db", "back.sqlite3", "-"], b"{\"id\":\"late\",\"text\":\"x\"}\n"), 0);
+    check_exit(&place.run(&["move", "--undo"]), 0);
+    check_exit(&place.run_with(&["add", "-"], b"{\"id\":\"late\",\"text\":\"x\"}\n"), 0);
+}
+
+#[test]
+fn a_move_that_is_killed_goes_on_and_ends_equal() {
+    let Some((_schema, address)) = database() else { return };
+    let place = full(&mut Random::seeded("a_move_that_is_killed_goes_on_and_ends_equal"), 3_000);
+    let store = place.store().display().to_string();
+    let before = exported(&place, &store);
+    for pause in 1..=6 {
+        let mut killed =
+            place.command(&["move", "--to", &address]).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+        std::thread::park_timeout(Duration::from_millis(60 * pause));
+        signal(&killed, Signal::SIGKILL);
+        killed.wait().unwrap();
+    }
+    check_exit(&place.run(&["move", "--to", &address]), 0);
+    assert!(exported(&place, &address) == before, "what the database holds");
+}
+
+#[test]
+fn a_move_waits_for_workers_and_for_an_empty_place() {
+    let Some((_schema, address)) = database() else { return };
+    let place = full(&mut Random::seeded("a_move_waits_for_workers_and_for_an_empty_place"), 300);
+    check_exit(&place.run_with(&["add", "--db", "other.sqlite3", "-"], b"{\"id\":\"a\",\"text\":\"x\"}\n"), 0);
+    let taken = place.run(&["move", "--to", "other.sqlite3"]);
+    check_exit(&taken, 1);
+    assert!(String::from_utf8_lossy(&taken.stderr).contains("has events already"), "{taken:?}");
+    check_exit(&place.run(&["claim", "--json"]), 0);
+    let running = place.run(&["move", "--to", &address]);
+    check_exit(&running, 1);
+    assert!(String::from_utf8_lossy(&running.stderr).contains("1 running jobs"), "{running:?}");
 }

@@ -103,6 +103,22 @@ pub(crate) fn run(repository: &Repository, options: &Options) -> Result<(), Fail
     ])
 }
 
+/// Signed webhooks a second, of a server on this database or, without one, on a file of its own.
+///
+/// # Errors
+/// If a request is not answered as it should be.
+pub(super) fn webhook_rate(
+    bench: &Bench<'_>,
+    name: &str,
+    database: Option<&str>,
+    requests: u64,
+) -> Result<f64, Failure> {
+    let server = Server::cola_ia_on(bench, name, database)?;
+    let load = Load::send(&server.address, &webhooks(name, requests))?;
+    println!("{name}: webhooks {load}");
+    Ok(rate(requests, load.took))
+}
+
 /// The child process that says hello: prints its address, and ends with its stdin.
 ///
 /// # Errors
@@ -138,6 +154,11 @@ impl Server {
 
     /// With a folder and a store of its own.
     fn cola_ia(bench: &Bench<'_>, name: &str) -> Result<Self, Failure> {
+        Self::cola_ia_on(bench, name, None)
+    }
+
+    /// The same on this database, if one is given.
+    fn cola_ia_on(bench: &Bench<'_>, name: &str, database: Option<&str>) -> Result<Self, Failure> {
         let folder = bench.folder.join(name);
         let write = |name: &str, text: &str| {
             let path = folder.join(name);
@@ -149,6 +170,7 @@ impl Server {
         let log = folder.join("log");
         let stderr = File::create(&log).attempt(|| format!("create {}", log.display()))?;
         let mut command = Command::new(&bench.binary);
+        command.envs(database.map(|address| ("COLA_IA_DB", address)));
         command.args(["serve", "--lang", "en", "--listen", "127.0.0.1:0"]).current_dir(&folder);
         let mut child = command
             .stdin(Stdio::null())

@@ -9,18 +9,21 @@ Usage: cargo xtask bench [gate] [OPTIONS]
        cargo xtask bench api [OPTIONS]
        cargo xtask bench http [OPTIONS]
        cargo xtask bench jobs [OPTIONS]
+       cargo xtask bench postgres [OPTIONS]
        cargo xtask bench views [OPTIONS]
        cargo xtask bench wal [OPTIONS]
 
 gate measures whole `cola-ia add` commands against plain loops, prints rates, ratios and peak memory, and fails if a
 promise is missed. api measures workers that claim and complete over HTTP. http measures signed webhooks against a server that says hello, slow clients beside them, and memory.
+postgres measures a store in PostgreSQL, on a server of its own with its usual settings, against one in a file and
+against another job queue.
 jobs measures leases in the store, and `cola-ia work -- true` against a plain loop that starts `true`.
 views makes a large store and measures what looks at it. wal lets a file in beside commands that
 look, again and again, and tells how large the write-ahead log became.
 
-  --events N       events of one file (default: gate 1000000, views 5000000, wal 2000000, jobs 3000,
+  --events N       events of one file (default: gate and postgres 1000000, views 5000000, wal 2000000, jobs 3000,
                    http 20000 requests)
-  --runs N         times everything is measured, in turn; medians are compared (default: gate, http and jobs 3, views 5)
+  --runs N         times everything is measured, in turn; medians are compared (default: gate, http, jobs and postgres 3, views 5)
   --growth         gate: also five files, one after another, into one store
   --repeats N      views: of the events so many are delivered again (default 1000000)
   --view COMMAND   wal: look with this, such as \"stats --since 24h\"; several times: beside each other
@@ -35,6 +38,7 @@ pub(crate) enum Part {
     Gate,
     Http,
     Jobs,
+    Postgres,
     Views,
     Wal,
 }
@@ -47,13 +51,14 @@ impl Part {
             Self::Gate => "gate",
             Self::Http => "http",
             Self::Jobs => "jobs",
+            Self::Postgres => "postgres",
             Self::Views => "views",
             Self::Wal => "wal",
         }
     }
 
     fn from_name(name: &str) -> Option<Self> {
-        [Self::Api, Self::Gate, Self::Http, Self::Jobs, Self::Views, Self::Wal]
+        [Self::Api, Self::Gate, Self::Http, Self::Jobs, Self::Postgres, Self::Views, Self::Wal]
             .into_iter()
             .find(|part| part.name() == name)
     }
@@ -74,7 +79,7 @@ impl Options {
     fn of(part: Part) -> Self {
         let (events, runs) = match part {
             Part::Api => (100_000, 3),
-            Part::Gate => (1_000_000, 3),
+            Part::Gate | Part::Postgres => (1_000_000, 3),
             Part::Http => (20_000, 3),
             Part::Jobs => (3_000, 3),
             Part::Views => (5_000_000, 5),
@@ -94,7 +99,7 @@ impl Options {
                 || arguments.next().ok_or_else(|| Failure::new(format!("`{argument}` needs a value after it")));
             match (argument.as_str(), part) {
                 ("--events", _) => options.events = positive(argument, value()?)?,
-                ("--runs", Part::Gate | Part::Http | Part::Jobs | Part::Views) => {
+                ("--runs", Part::Gate | Part::Http | Part::Jobs | Part::Postgres | Part::Views) => {
                     options.runs = positive(argument, value()?)?;
                 }
                 ("--growth", Part::Gate) => options.growth = true,

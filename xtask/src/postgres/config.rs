@@ -58,16 +58,17 @@ pub(super) fn postgresql(port: u16, flush: Flush) -> String {
     text
 }
 
-/// `pg_hba.conf`: the one role, from loopback, with its password.
+/// `pg_hba.conf`: the one role, to any database, from loopback, with its password.
 pub(super) fn access() -> String {
-    format!("host {ROLE} {ROLE} 127.0.0.1/32 scram-sha-256\n")
+    format!("host all {ROLE} 127.0.0.1/32 scram-sha-256\n")
 }
 
-/// What the server is told, alone with its files, before it listens. The database has the order of a language, so that a
+/// What the server is told, alone with its files, before it listens. The role may make replication slots, which a test leaves
+/// lying about for `doctor`. The database has the order of a language, so that a
 /// statement that forgot to ask for the order of bytes shows.
 pub(super) fn first_statements(password: &str) -> String {
     format!(
-        "CREATE ROLE {ROLE} LOGIN PASSWORD '{password}';\n\
+        "CREATE ROLE {ROLE} LOGIN REPLICATION PASSWORD '{password}';\n\
          CREATE DATABASE {ROLE} OWNER {ROLE} TEMPLATE template0 ENCODING 'UTF8' LOCALE 'C' LOCALE_PROVIDER icu ICU_LOCALE 'es';\n"
     )
 }
@@ -145,7 +146,7 @@ mod tests {
     #[test]
     fn nobody_comes_in_from_elsewhere_or_without_a_password() {
         assert!(postgresql(1, Flush::On).contains("listen_addresses = '127.0.0.1'\n"));
-        assert_eq!(access(), "host cola cola 127.0.0.1/32 scram-sha-256\n");
+        assert_eq!(access(), "host all cola 127.0.0.1/32 scram-sha-256\n");
         let pooler = pgbouncer(PORTS, Path::new("/f"));
         for setting in ["listen_addr = 127.0.0.1", "unix_socket_dir =", "auth_type = scram-sha-256"] {
             assert!(pooler.lines().any(|line| line == setting), "{setting}");

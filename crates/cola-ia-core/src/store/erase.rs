@@ -28,7 +28,8 @@ pub struct Erased {
     /// Whether this call cancelled its job, which had not finished. One with an effect of open outcome is not yet cancelled.
     pub cancelled: bool,
     /// With the last step: whether the store's own files hold no byte of it any more. `false`: somebody is reading an older
-    /// state of the store, which keeps its log; erasing again later tells. Copies and backups are not the store's files.
+    /// state of the store, which keeps its log; erasing again later tells. Copies and backups are not the store's files. A store in
+    /// a database never says so: its server keeps old versions of rows and its log by its own rules.
     pub gone: bool,
     /// Where the next step goes on: an event may have more deliveries than one step goes through. `None`: this was the last.
     pub next: Option<DeliveryNumber>,

@@ -2,7 +2,6 @@
 
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
-use std::hash::Hasher as _;
 use std::sync::Arc;
 
 use cola_ia_core::clock::Timestamp;
@@ -14,9 +13,7 @@ use cola_ia_core::verdict::Verdict;
 use rusqlite::types::ValueRef;
 use rusqlite::{CachedStatement, Connection, OptionalExtension as _, Row, params};
 
-use siphasher::sip::SipHasher13;
-
-use super::counters::Tally;
+use super::counters::{Append as _, Tally};
 use super::erase;
 use super::identities::{self, Identity, Packing};
 use super::preview;
@@ -24,6 +21,7 @@ use super::reader::Sight;
 use super::rows::Rows;
 use super::slot::Slots;
 use super::writer::Scope;
+use crate::common::batch::{Digest, said};
 
 /// A batch with all that can be known of it before the transaction, so that the writer need not work it out.
 #[derive(Debug)]
@@ -58,7 +56,7 @@ impl Prepared {
             }
         }
         candidates.sort_unstable();
-        Ok(Self { batch, candidates, request: digest.0 as i64, has_bodies })
+        Ok(Self { batch, candidates, request: digest.word_of_all(), has_bodies })
     }
 
     /// Whether it was made of this batch, and not of one that is like it.
@@ -84,49 +82,6 @@ pub(super) fn accept(scope: &Scope<'_>, op: OpId, prepared: &Prepared) -> Result
 /// Lets a batch through the gate as a part of another verb, which records the op.
 pub(super) fn enter(scope: &Scope<'_>, prepared: &Prepared) -> Result<Vec<Receipt>, StoreError> {
     Gate::new(scope, &prepared.batch).and_then(|mut gate| gate.judge(prepared)).map_err(|cause| scope.error(&cause))
-}
-
-/// Tells one batch from another, so that an op that is used again for something else is noticed. Not against attackers: who
-/// makes the op makes the batch. It is stored, so what goes into it is spelled out here.
-#[derive(Default)]
-struct Digest(u64);
-
-impl Digest {
-    fn word(&mut self, word: i64) {
-        // The multiplier of SplitMix64, odd, so that nothing is lost.
-        self.0 = (self.0.rotate_left(23) ^ word as u64).wrapping_mul(0x9E37_79B9_7F4A_7C15);
-    }
-
-    fn bytes(&mut self, bytes: &[u8]) {
-        let mut hasher = SipHasher13::new();
-        hasher.write(bytes);
-        self.word(hasher.finish() as i64);
-    }
-
-    /// The slot stands for source and id: it is the same for ever in one store.
-    fn delivery(&mut self, slot: i64, delivery: &Delivery) {
-        let (time, event_type) = said(delivery);
-        self.word(slot);
-        let mut start = [0; 8];
-        start.copy_from_slice(&delivery.content.fingerprint().0[..8]);
-        self.word(i64::from_le_bytes(start));
-        self.word(time.unwrap_or_default());
-        if let Some(name) = event_type {
-            self.bytes(name.as_bytes());
-        }
-        if let Some(body) = &delivery.body {
-            self.bytes(&body.0);
-        }
-    }
-
-    fn refusal(&mut self, refusal: &Refusal) {
-        self.bytes(refusal.code.as_str().as_bytes());
-        self.word(refusal.origin.line as i64);
-        self.word(refusal.count as i64);
-        if let Some(source) = &refusal.source {
-            self.bytes(source.as_str().as_bytes());
-        }
-    }
 }
 
 /// The answer that this op was given before, read back from what it recorded: member i of its batch has the number
@@ -798,8 +753,4 @@ impl<'a> Deliveries<'a> {
         ])?;
         Ok(())
     }
-}
-
-fn said(delivery: &Delivery) -> (Option<i64>, Option<&str>) {
-    (delivery.time.map(Timestamp::as_micros), delivery.event_type.as_ref().map(cola_ia_core::event::EventType::as_str))
 }

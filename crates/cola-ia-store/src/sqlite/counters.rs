@@ -18,86 +18,20 @@ use cola_ia_core::lateness::Lateness;
 use cola_ia_core::verdict::Verdict;
 use rusqlite::{Connection, OptionalExtension as _, params};
 
-use super::{accept, row};
+use super::row;
+use crate::common::counters::{self, HOURS_KEPT, MINUTES_KEPT, encode, job_counter};
+pub(super) use crate::common::counters::{Counter, Span, Tally};
 
 /// Deltas after which they are added up. Reading them all takes about a millisecond.
 pub(super) const FOLD_AFTER: u32 = 4_096;
 
-/// Length of time that a row of `counters` stands for. The shorter ones lie within the longer ones.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct Span {
-    /// As stored.
-    pub(super) seconds: i64,
+/// Appends what a transaction adds, and adds up where enough have piled up.
+pub(super) trait Append {
+    fn write(&self, connection: &Connection, at: Timestamp, fold_after: u32) -> rusqlite::Result<()>;
 }
 
-impl Span {
-    pub(super) const MINUTE: Self = Self { seconds: 60 };
-    pub(super) const HOUR: Self = Self { seconds: 60 * 60 };
-    pub(super) const DAY: Self = Self { seconds: 24 * 60 * 60 };
-    /// The longest first.
-    pub(super) const ALL: [Self; 3] = [Self::DAY, Self::HOUR, Self::MINUTE];
-
-    pub(super) const fn micros(self) -> i64 {
-        self.seconds * 1_000_000
-    }
-
-    /// The start of the one that the instant lies in.
-    pub(super) fn start_of(self, micros: i64) -> i64 {
-        micros.saturating_sub(micros.rem_euclid(self.micros()))
-    }
-}
-
-/// Rows of a minute and of an hour are added up to longer ones once they are so old.
-const MINUTES_KEPT: i64 = 2 * Span::DAY.micros();
-const HOURS_KEPT: i64 = 62 * Span::DAY.micros();
-
-/// What one transaction adds to the counts.
-#[derive(Default)]
-pub(super) struct Tally {
-    deliveries: BTreeMap<(i64, Verdict), Sum>,
-    jobs: BTreeMap<(i64, JobState), i64>,
-}
-
-/// A count of deliveries.
-#[derive(Debug, Clone)]
-pub(super) struct Sum {
-    n: i64,
-    /// Their numbers lie between these two.
-    first: i64,
-    last: i64,
-    /// How late they came that carry a time.
-    pub(super) late: Lateness,
-}
-
-impl Tally {
-    /// A delivery of this number, that stands for `n` where refused ones are only counted. `source`: 0 for none. A new
-    /// event's job is counted as pending by that.
-    pub(super) fn delivery(&mut self, source: i64, verdict: Verdict, n: i64, number: i64) -> &mut Sum {
-        let sum = self.deliveries.entry((source, verdict)).or_insert_with(|| Sum {
-            n: 0,
-            first: number,
-            last: number,
-            late: Lateness::default(),
-        });
-        sum.n = sum.n.saturating_add(n);
-        sum.first = sum.first.min(number);
-        sum.last = sum.last.max(number);
-        sum
-    }
-
-    /// One more job of this source is in this state, or one less.
-    pub(super) fn job(&mut self, source: i64, state: JobState, n: i64) {
-        *self.jobs.entry((source, state)).or_default() += n;
-    }
-
-    /// A job goes from one state to another.
-    pub(super) fn job_moves(&mut self, source: i64, from: JobState, to: JobState) {
-        self.job(source, from, -1);
-        self.job(source, to, 1);
-    }
-
-    /// Appends it, and adds up where enough have piled up.
-    pub(super) fn write(&self, connection: &Connection, at: Timestamp, fold_after: u32) -> rusqlite::Result<()> {
+impl Append for Tally {
+    fn write(&self, connection: &Connection, at: Timestamp, fold_after: u32) -> rusqlite::Result<()> {
         let mut insert = connection.prepare_cached(
             "INSERT INTO counter_deltas (at, source, counter, n, first, last, late) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
         )?;
@@ -138,29 +72,8 @@ pub(super) fn count_gone(
     Ok(())
 }
 
-/// What a delta is about.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Counter {
-    Deliveries(Verdict),
-    Jobs(JobState),
-}
-
-const fn job_counter(state: JobState) -> &'static str {
-    match state {
-        JobState::Pending => "job_pending",
-        JobState::Running => "job_running",
-        JobState::Done => "job_done",
-        JobState::Failed => "job_failed",
-        JobState::Held => "job_held",
-        JobState::Cancelled => "job_cancelled",
-    }
-}
-
 fn counter_of(word: &str) -> rusqlite::Result<Counter> {
-    match word.strip_prefix("job_") {
-        Some(state) => JobState::from_word(state).map(Counter::Jobs).ok_or_else(|| row::unexpected("counter", word)),
-        None => accept::verdict_of(word).map(Counter::Deliveries),
-    }
+    counters::counter_of(word).ok_or_else(|| row::unexpected("counter", word))
 }
 
 /// A row of `counter_deltas`, but for its numbers.
@@ -325,48 +238,9 @@ fn add_lateness(connection: &Connection, span: Span, lateness: BTreeMap<(i64, i6
     Ok(())
 }
 
-/// Pairs of a bucket, zigzag, and its count, both as LEB128.
-fn encode(late: &Lateness) -> Vec<u8> {
-    let mut bytes = Vec::new();
-    for (bucket, n) in late.buckets() {
-        let bucket = i64::from(bucket);
-        push_number(&mut bytes, ((bucket << 1) ^ (bucket >> 63)) as u64);
-        push_number(&mut bytes, n);
-    }
-    bytes
-}
-
-fn push_number(bytes: &mut Vec<u8>, mut number: u64) {
-    while number >= 0x80 {
-        bytes.push(number as u8 | 0x80);
-        number >>= 7;
-    }
-    bytes.push(number as u8);
-}
-
 /// Adds what [`encode`] made.
-pub(super) fn add_encoded(late: &mut Lateness, mut bytes: &[u8]) -> rusqlite::Result<()> {
-    while !bytes.is_empty() {
-        let (Some(bucket), Some(n)) = (number(&mut bytes), number(&mut bytes)) else {
-            return Err(row::unexpected("lateness", "cut"));
-        };
-        let bucket = i16::try_from((bucket >> 1) as i64 ^ -((bucket & 1) as i64));
-        late.add_many(bucket.map_err(|_| row::unexpected("lateness", "bucket"))?, n);
-    }
-    Ok(())
-}
-
-fn number(bytes: &mut &[u8]) -> Option<u64> {
-    let mut number = 0;
-    for shift in (0..u64::BITS).step_by(7) {
-        let (byte, rest) = bytes.split_first()?;
-        *bytes = rest;
-        number |= u64::from(byte & 0x7f) << shift;
-        if byte & 0x80 == 0 {
-            return Some(number);
-        }
-    }
-    None
+pub(super) fn add_encoded(late: &mut Lateness, bytes: &[u8]) -> rusqlite::Result<()> {
+    counters::add_encoded(late, bytes).ok_or_else(|| row::unexpected("lateness", "cut"))
 }
 
 #[cfg(test)]

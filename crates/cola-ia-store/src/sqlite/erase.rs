@@ -8,10 +8,11 @@ use rusqlite::{Connection, OptionalExtension as _, params};
 
 use super::effects::case::{Cases, Records};
 use super::job_row::{JobRow, Moves};
-use super::ops::{Call, Numbers, digest};
+use super::ops::{Call, digest};
 use super::reader::Sight;
 use super::writer::Scope;
-use super::{preview, take_over};
+use super::{preview, row, take_over};
+use crate::common::erased::{answer_from, answer_of};
 
 /// Deliveries that one step goes through.
 const STEP: usize = 20_000;
@@ -75,7 +76,8 @@ pub(super) fn erase(scope: &Scope<'_>, op: OpId, request: &EraseRequest) -> Resu
     ];
     let call = Call { op, verb: "erase", request: digest(&parts) };
     if let Some(first) = call.first_answer(scope)? {
-        return answer_from(first).map(Some).map_err(sqlite);
+        let answer = answer_from(&first.rest());
+        return answer.ok_or_else(|| sqlite(row::unexpected("answer", "not of an erasure"))).map(Some);
     }
     let sight = Sight { connection: scope.connection, slots: scope.slots };
     let Some(event) = preview::find(&sight, request.source.as_str(), &request.id).map_err(sqlite)? else {
@@ -103,19 +105,6 @@ pub(super) fn erase(scope: &Scope<'_>, op: OpId, request: &EraseRequest) -> Resu
     };
     call.record(scope, now, &answer_of(&erased))?;
     Ok(Some(erased))
-}
-
-fn answer_of(erased: &Erased) -> [i64; 4] {
-    let next = erased.next.map_or(-1, |next| next.0);
-    [erased.event.0, erased.erased_at.as_micros(), erased.cancelled.into(), next]
-}
-
-fn answer_from(mut numbers: Numbers) -> rusqlite::Result<Erased> {
-    let event = EventNumber(numbers.take()?);
-    let erased_at = Timestamp::from_micros(numbers.take()?);
-    let cancelled = numbers.take()? != 0;
-    let next = Some(numbers.take()?).filter(|next| *next >= 0).map(DeliveryNumber);
-    Ok(Erased { event, erased_at, cancelled, gone: false, next })
 }
 
 /// The job, where it is to be cancelled. A worker that has it, with a lease that still holds, may be about to write what is

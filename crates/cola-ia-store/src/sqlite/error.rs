@@ -32,6 +32,12 @@ pub(super) fn read(path: &Path, error: &std::io::Error) -> StoreError {
 
 /// What an error of SQLite means for the file at `path`. By code, never by message.
 pub(super) fn sqlite(path: &Path, error: &rusqlite::Error) -> StoreError {
+    // No other trigger of ours refuses anything.
+    let refused =
+        error.sqlite_error().map(|failure| failure.extended_code) == Some(rusqlite::ffi::SQLITE_CONSTRAINT_TRIGGER);
+    if refused {
+        return at(path, ErrorKind::Conflict, "store_moved");
+    }
     let (kind, code) = match error.sqlite_error_code() {
         Some(ErrorCode::DiskFull) => (ErrorKind::Unavailable, "store_full"),
         Some(ErrorCode::ReadOnly | ErrorCode::PermissionDenied | ErrorCode::CannotOpen) => {

@@ -14,26 +14,10 @@ use rusqlite::{CachedStatement, Connection, Params, Rows};
 use super::reader::Sight;
 use super::records::{Names, columns, read, table};
 use super::{currency, migrate, row};
+use crate::common::records::{OF_AN_EVENT, WITH_EVENT, by_event};
 
 /// Deliveries that are looked at for refused ones in one page.
 const LOOK_MAX: usize = 20_000;
-
-/// What belongs to an event, in the order of the export. The first ones are always in the page of their event: people and
-/// workers bound them.
-const OF_AN_EVENT: [Kind; 11] = [
-    Kind::Job,
-    Kind::Revision,
-    Kind::Attempt,
-    Kind::Effect,
-    Kind::EffectTry,
-    Kind::EffectRecord,
-    Kind::Decision,
-    Kind::Pruned,
-    Kind::SignedBody,
-    Kind::Conflict,
-    Kind::Delivery,
-];
-const WITH_EVENT: usize = 9;
 
 /// See [`Store::export`](cola_ia_core::store::Store::export).
 pub(super) fn export(sight: &Sight<'_>, cursor: Option<ExportCursor>, limit: u32) -> rusqlite::Result<ExportPage> {
@@ -93,23 +77,8 @@ fn highest(connection: &Connection) -> rusqlite::Result<i64> {
 /// behind the record's.
 fn of_events(kind: Kind) -> String {
     let columns = columns(kind);
-    let table = table(kind).unwrap_or_default();
-    let (from, event, order) = match kind {
-        Kind::Event => (format!("{table} t"), "t.seq", ""),
-        Kind::Revision | Kind::Conflict => (format!("{table} t"), "t.event", ", t.number"),
-        Kind::Attempt => (format!("{table} t"), "t.event", ", t.run, t.number, t.attempt"),
-        Kind::Effect => (format!("{table} t"), "t.event", ", t.run, t.name"),
-        // The effects lead: tries and records know no event.
-        Kind::EffectTry | Kind::EffectRecord => {
-            (format!("effects e CROSS JOIN {table} t ON t.effect = e.effect"), "e.event", ", e.run, e.name, t.number")
-        }
-        Kind::Delivery => (format!("{table} t"), "t.event", ", t.seq"),
-        Kind::Decision => (format!("{table} t"), "t.event", ", t.conflict, t.number"),
-        Kind::SignedBody => (format!("{table} t"), "t.event", ", t.body"),
-        Kind::Job | Kind::Pruned | Kind::Source | Kind::Budget | Kind::Counter | Kind::Money => {
-            (format!("{table} t"), "t.event", "")
-        }
-    };
+    // The effects lead: without the word SQLite may begin with the tries.
+    let (from, event, order) = by_event(kind, "CROSS JOIN");
     format!("SELECT {columns}, {event} FROM {from} WHERE {event} >= ?1 AND {event} <= ?2 ORDER BY {event}{order}")
 }
 

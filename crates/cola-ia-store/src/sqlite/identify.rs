@@ -6,20 +6,7 @@ use super::identities::{self, Packing};
 use super::reader::Sight;
 use super::slot::Slots;
 use super::{erase, preview};
-
-/// An identity that is to be an event.
-pub(super) struct Identified<'a> {
-    /// The row of its source.
-    pub(super) source: i64,
-    /// The name of its source.
-    pub(super) name: &'a str,
-    /// Its id, or what stands for it once erased.
-    pub(super) id: &'a str,
-    /// Whether it is what stands for an id that was erased.
-    pub(super) erased: bool,
-    /// The event, whose row is inserted next.
-    pub(super) event: i64,
-}
+use crate::common::import::Identified;
 
 /// Answers the event that has the identity from now on: this one, or another that had it before.
 ///

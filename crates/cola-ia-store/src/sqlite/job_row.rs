@@ -5,15 +5,17 @@ use std::borrow::Cow;
 use cola_ia_core::clock::Timestamp;
 use cola_ia_core::job::{Job, JobState, Lease, LeaseToken, Outcome};
 use cola_ia_core::store::{
-    ERROR_CLASS_MAX_BYTES, ERROR_MAX_BYTES, Ended, RESOURCE_ID_MAX_BYTES, RESULT_MAX_BYTES, Report, fitting, last_bytes,
+    ERROR_CLASS_MAX_BYTES, ERROR_MAX_BYTES, Ended, RESOURCE_ID_MAX_BYTES, RESULT_MAX_BYTES, Report,
 };
 use rusqlite::{CachedStatement, Connection, OptionalExtension as _, Row, params};
 
-use super::counters::Tally;
+use super::counters::{Append as _, Tally};
 use super::row;
-use super::sources::Signs;
-use super::sums::Sums;
+use super::sources::{Append as _, Signs};
+use super::sums::{self, Sums};
 use super::writer::Scope;
+pub(super) use crate::common::attempt::{EndedAttempt, ended};
+use crate::common::attempt::{cut, output};
 
 /// What of a job's row its moves read and write.
 #[derive(Debug, Clone)]
@@ -76,18 +78,6 @@ pub(super) struct Moves<'a> {
     pub(super) signs: Signs,
     job: CachedStatement<'a>,
     attempt: Option<CachedStatement<'a>>,
-}
-
-/// How an attempt ended.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct EndedAttempt<'a> {
-    /// Its row.
-    pub(super) attempt: i64,
-    pub(super) outcome: Outcome,
-    /// Where it left its job.
-    pub(super) ended: Ended,
-    /// What its worker tells of it.
-    pub(super) report: Option<&'a Report>,
 }
 
 impl<'a> Moves<'a> {
@@ -207,20 +197,7 @@ impl<'a> Moves<'a> {
     /// Counts what moved; nothing is counted without it.
     pub(super) fn count(self, pause_after: Option<u32>) -> rusqlite::Result<()> {
         self.signs.write(self.connection, self.at, pause_after)?;
-        self.sums.write(self.connection)?;
+        sums::write(&self.sums, self.connection)?;
         self.tally.write(self.connection, self.at, self.fold_after)
     }
-}
-
-fn cut(text: Option<&str>, max_bytes: usize) -> Option<String> {
-    text.map(|text| fitting(text, max_bytes))
-}
-
-fn output(bytes: &[u8]) -> Option<&[u8]> {
-    (!bytes.is_empty()).then(|| last_bytes(bytes))
-}
-
-/// What is answered of a job that moved.
-pub(super) fn ended(job: &Job) -> Ended {
-    Ended { state: job.state, due_at: job.due_at }
 }

@@ -2,11 +2,12 @@
 
 use cola_ia_core::clock::Timestamp;
 use cola_ia_core::job::{JobState, LeaseToken, Outcome};
-use cola_ia_core::store::{ERROR_CLASS_MAX_BYTES, Ended, LeaseLost, Report, fitting};
+use cola_ia_core::store::{Ended, LeaseLost, Report};
 use rusqlite::{CachedStatement, Connection, OptionalExtension as _, Row};
 
 use super::job_row::{self, JobRow};
 use super::row;
+use crate::common::attempt::beyond;
 
 /// The answer to a lease that nobody gave.
 pub(super) const UNKNOWN: LeaseLost = LeaseLost { superseded_by: None };
@@ -90,18 +91,4 @@ pub(super) fn cost_told_late(
         )?
         .execute((attempt, late.cost_micros, late.tokens_in, late.tokens_out, &late.model))?;
     Ok(Some((late, ended_at)))
-}
-
-/// What of a cost is told for the first time. Where a part of it is known, so is the model.
-fn beyond(known: &Report, told: &Report) -> Option<Report> {
-    let first = |known: Option<i64>, told: Option<i64>| if known.is_none() { told } else { None };
-    let cost_micros = first(known.cost_micros, told.cost_micros);
-    let tokens_in = first(known.tokens_in, told.tokens_in);
-    let tokens_out = first(known.tokens_out, told.tokens_out);
-    (cost_micros, tokens_in, tokens_out).ne(&(None, None, None)).then(|| {
-        let is_unknown = (known.cost_micros, known.tokens_in, known.tokens_out) == (None, None, None);
-        let told = || told.model.as_deref().map(|model| fitting(model, ERROR_CLASS_MAX_BYTES));
-        let model = known.model.clone().or_else(|| if is_unknown { told() } else { None });
-        Report { cost_micros, tokens_in, tokens_out, model, ..Report::default() }
-    })
 }

@@ -19,7 +19,6 @@ mod costs;
 mod counters;
 mod create;
 mod currency;
-mod cursor;
 mod deliveries;
 pub mod doctor;
 mod effects;
@@ -40,6 +39,7 @@ mod lease;
 mod locks;
 mod migrate;
 mod money;
+mod moved;
 mod ops;
 mod order;
 #[cfg(test)]
@@ -98,7 +98,9 @@ pub use restore::{RestoredFile, restore};
 pub use shrink::Shrunk;
 pub use take_over::{REPORTED_MAX, TakenOver, Untaken};
 
+use crate::common::cursor;
 use crate::migration::Migration;
+use crate::moved::Moved;
 use accept::Prepared;
 use changes::Changes;
 use connection::Wait;
@@ -283,6 +285,23 @@ impl SqliteStore {
             wait,
         };
         Ok((store, opened))
+    }
+
+    /// Marks the store as moved, or takes the mark away. A store that is marked can be read, and takes nothing in: whoever has it
+    /// open is refused (`store_moved`).
+    ///
+    /// # Errors
+    /// `Conflict` (`move_running`: a worker has a job in hand); `Unavailable`, `Corrupt`.
+    pub async fn mark_moved(&self, mark: Option<Moved>) -> Result<(), StoreError> {
+        self.writer()?.call(1, move |scope| moved::mark(scope, mark.as_ref())).await
+    }
+
+    /// Where the store was moved, if it was.
+    ///
+    /// # Errors
+    /// `Unavailable`, `Corrupt`.
+    pub async fn moved(&self) -> Result<Option<Moved>, StoreError> {
+        self.reader.call(|sight| moved::find(sight.connection)).await
     }
 
     /// Opens the store at `path` for views. Nothing is made, brought up to date or taken over.

@@ -3,81 +3,22 @@
 //!
 //! A sum that does not fit into a number is the largest one: what was paid is never refused.
 
-use cola_ia_core::effect::{Micros, UtcDay};
+use cola_ia_core::effect::UtcDay;
 use rusqlite::{Connection, OptionalExtension as _, Row, params};
 
-/// What stands in a row of `money`, or is added to one. Money is in millionths.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(super) struct MoneySums {
-    /// Costs that were counted: of attempts and of effects, where one was told or expected.
-    pub(super) costs: i64,
-    /// Spent.
-    pub(super) spent: i64,
-    /// Held by tries whose outcome is open; below 0 where it is released. Which model it will be nobody knows: it stands in the
-    /// row of the model `''`.
-    pub(super) reserved: i64,
-    /// Tokens that went into models.
-    pub(super) tokens_in: i64,
-    /// Tokens that came out of them.
-    pub(super) tokens_out: i64,
-    /// Results that were used again.
-    pub(super) replays: i64,
-    /// What those had cost.
-    pub(super) replayed: i64,
-}
+pub(super) use crate::common::money::MoneySums;
 
-impl MoneySums {
-    /// From seven columns in the order of the fields.
-    pub(super) fn read(row: &Row<'_>, first: usize) -> rusqlite::Result<Self> {
-        Ok(Self {
-            costs: row.get(first)?,
-            spent: row.get(first + 1)?,
-            reserved: row.get(first + 2)?,
-            tokens_in: row.get(first + 3)?,
-            tokens_out: row.get(first + 4)?,
-            replays: row.get(first + 5)?,
-            replayed: row.get(first + 6)?,
-        })
-    }
-
-    /// What an attempt or an effect is counted as. `cost` is what was charged; `None` where none was told or expected.
-    pub(super) fn of_cost(cost: Option<Micros>, tokens_in: Option<i64>, tokens_out: Option<i64>) -> Self {
-        Self {
-            costs: cost.is_some().into(),
-            spent: cost.unwrap_or_default().get(),
-            tokens_in: tokens_in.unwrap_or_default().max(0),
-            tokens_out: tokens_out.unwrap_or_default().max(0),
-            ..Self::default()
-        }
-    }
-
-    /// What of it is more than in `other`, each sum for itself.
-    pub(super) fn beyond(self, other: Self) -> Self {
-        let more = |here: i64, there: i64| here.saturating_sub(there).max(0);
-        Self {
-            costs: more(self.costs, other.costs),
-            spent: more(self.spent, other.spent),
-            reserved: more(self.reserved, other.reserved),
-            tokens_in: more(self.tokens_in, other.tokens_in),
-            tokens_out: more(self.tokens_out, other.tokens_out),
-            replays: more(self.replays, other.replays),
-            replayed: more(self.replayed, other.replayed),
-        }
-    }
-
-    /// With so much more.
-    #[must_use]
-    pub(super) const fn plus(self, more: Self) -> Self {
-        Self {
-            costs: self.costs.saturating_add(more.costs),
-            spent: self.spent.saturating_add(more.spent),
-            reserved: self.reserved.saturating_add(more.reserved),
-            tokens_in: self.tokens_in.saturating_add(more.tokens_in),
-            tokens_out: self.tokens_out.saturating_add(more.tokens_out),
-            replays: self.replays.saturating_add(more.replays),
-            replayed: self.replayed.saturating_add(more.replayed),
-        }
-    }
+/// From seven columns in the order of the fields.
+pub(super) fn read(row: &Row<'_>, first: usize) -> rusqlite::Result<MoneySums> {
+    Ok(MoneySums {
+        costs: row.get(first)?,
+        spent: row.get(first + 1)?,
+        reserved: row.get(first + 2)?,
+        tokens_in: row.get(first + 3)?,
+        tokens_out: row.get(first + 4)?,
+        replays: row.get(first + 5)?,
+        replayed: row.get(first + 6)?,
+    })
 }
 
 /// Adds to the sums of a day, a source and a model; `model` is empty where none was told.
@@ -112,7 +53,7 @@ pub(super) fn sums(connection: &Connection, day: UtcDay, source: i64, model: &st
         "SELECT costs, spent, reserved, tokens_in, tokens_out, replays, replayed FROM money
          WHERE day = ?1 AND source = ?2 AND model = ?3",
     )?;
-    let sums = select.query_row(params![day.0, source, model], |row| MoneySums::read(row, 0)).optional()?;
+    let sums = select.query_row(params![day.0, source, model], |row| read(row, 0)).optional()?;
     Ok(sums.unwrap_or_default())
 }
 

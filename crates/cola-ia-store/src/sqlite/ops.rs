@@ -1,14 +1,12 @@
 //! Calls by their op: a repeated one gets the first answer. For verbs whose answers are a few numbers; `accept` has its own.
 
-use std::hash::Hasher as _;
-
 use cola_ia_core::clock::Timestamp;
 use cola_ia_core::store::{ErrorKind, OpId, StoreError};
 use rusqlite::{OptionalExtension as _, params};
-use siphasher::sip::SipHasher13;
 
 use super::row;
 use super::writer::Scope;
+pub(super) use crate::common::digest::digest;
 
 /// A call of a verb.
 #[derive(Debug, Clone, Copy)]
@@ -17,17 +15,6 @@ pub(super) struct Call {
     pub(super) verb: &'static str,
     /// [`digest`] of the request.
     pub(super) request: i64,
-}
-
-/// Tells one request from another, so that an op that is used again for something else is noticed. It is stored: what goes
-/// into it, and in which order, must not change.
-pub(super) fn digest(parts: &[&[u8]]) -> i64 {
-    let mut hasher = SipHasher13::new();
-    for part in parts {
-        hasher.write(&(part.len() as u64).to_le_bytes());
-        hasher.write(part);
-    }
-    hasher.finish() as i64
 }
 
 impl Call {
@@ -80,18 +67,5 @@ impl Numbers {
     /// All that are left.
     pub(super) fn rest(self) -> Vec<i64> {
         self.0.collect()
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_digest_tells_its_parts_apart_and_stays_what_it_is() {
-        assert_ne!(digest(&[b"ab", b"c"]), digest(&[b"a", b"bc"]));
-        assert_ne!(digest(&[b"a", b""]), digest(&[b"a"]));
-        // It is in stores: a change of it would refuse calls that are repeated after an upgrade.
-        assert_eq!(digest(&[b"ab", b"c"]), 1_085_249_655_374_079_794);
     }
 }

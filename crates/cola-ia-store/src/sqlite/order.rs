@@ -1,9 +1,8 @@
 //! What people order of jobs.
 
-use cola_ia_core::clock::Timestamp;
 use cola_ia_core::effect::OrderDenied;
 use cola_ia_core::intake::EventNumber;
-use cola_ia_core::job::{JobState, Outcome, RetryPolicy};
+use cola_ia_core::job::{Outcome, RetryPolicy};
 use cola_ia_core::store::{Ended, ErrorKind, LEASES_MAX, OpId, Order, OrderRefused, StoreError};
 use rusqlite::Connection;
 
@@ -12,6 +11,7 @@ use super::job_row::{self, JobRow, Moves};
 use super::ops::{Call, digest};
 use super::row;
 use super::writer::Scope;
+use crate::common::ordered::{packed, unpacked};
 
 /// See [`Store::order`](cola_ia_core::store::Store::order).
 pub(super) fn order(
@@ -28,7 +28,7 @@ pub(super) fn order(
     let events: Vec<u8> = jobs.iter().flat_map(|event| event.0.to_le_bytes()).collect();
     let call = Call { op, verb: "order", request: digest(&[order.as_str().as_bytes(), &events]) };
     if let Some(first) = call.first_answer(scope)? {
-        return first.rest().chunks_exact(ANSWER).map(unpacked).collect::<rusqlite::Result<_>>().map_err(sqlite);
+        return unpacked(&first.rest()).ok_or_else(|| sqlite(row::unexpected("answer", "not of an order")));
     }
     let follow_each = || -> rusqlite::Result<Vec<_>> {
         let mut cases = Cases::new(scope.connection);
@@ -41,8 +41,7 @@ pub(super) fn order(
         Ok(answers)
     };
     let answers = follow_each().map_err(sqlite)?;
-    let numbers: Vec<i64> = answers.iter().flat_map(packed).collect();
-    call.record(scope, at, &numbers)?;
+    call.record(scope, at, &packed(&answers))?;
     Ok(answers)
 }
 
@@ -88,35 +87,4 @@ fn content_gone(connection: &Connection, event: EventNumber) -> rusqlite::Result
              UNION ALL SELECT 1 FROM revisions WHERE event = ?1 AND text IS NOT NULL)",
         )?
         .query_row([event.0], |row| row.get(0))
-}
-
-/// Numbers of one answer as it is kept with its op: what kind, the state's place in [`JobState::ALL`], when due.
-const ANSWER: usize = 3;
-
-fn packed(answer: &Result<Ended, OrderRefused>) -> [i64; ANSWER] {
-    let place = |state: JobState| JobState::ALL.iter().position(|known| *known == state).unwrap_or_default() as i64;
-    match answer {
-        Ok(Ended { state, due_at: None }) => [0, place(*state), 0],
-        Ok(Ended { state, due_at: Some(due) }) => [1, place(*state), due.as_micros()],
-        Err(OrderRefused::State(state)) => [2, place(*state), 0],
-        Err(OrderRefused::Missing) => [3, 0, 0],
-        Err(OrderRefused::ContentGone) => [4, 0, 0],
-        Err(OrderRefused::EffectsOpen) => [5, 0, 0],
-        Err(OrderRefused::EffectAbandoned) => [6, 0, 0],
-    }
-}
-
-fn unpacked(numbers: &[i64]) -> rusqlite::Result<Result<Ended, OrderRefused>> {
-    let state =
-        *JobState::ALL.get(numbers[1] as usize).ok_or_else(|| row::unexpected("state", &numbers[1].to_string()))?;
-    Ok(match numbers[0] {
-        0 => Ok(Ended { state, due_at: None }),
-        1 => Ok(Ended { state, due_at: Some(Timestamp::from_micros(numbers[2])) }),
-        2 => Err(OrderRefused::State(state)),
-        3 => Err(OrderRefused::Missing),
-        4 => Err(OrderRefused::ContentGone),
-        5 => Err(OrderRefused::EffectsOpen),
-        6 => Err(OrderRefused::EffectAbandoned),
-        other => return Err(row::unexpected("answer", &other.to_string())),
-    })
 }

@@ -10,8 +10,10 @@ use cola_ia_core::intake::{DeliveryNumber, EventNumber};
 use cola_ia_core::store::{OPS_KEPT, OpId, PruneCursor, PruneRequest, Pruned, StoreError};
 use rusqlite::{Connection, OptionalExtension as _, params};
 
-use super::ops::{Call, Numbers, digest};
+use super::ops::Call;
+use super::row;
 use super::writer::Scope;
+use crate::common::pruned::{answer_from, answer_of, digest_of, micros};
 
 /// Rows that one step looks at.
 const LOOKED_AT: usize = 10_000;
@@ -26,7 +28,7 @@ pub(super) fn prune(scope: &Scope<'_>, op: OpId, request: &PruneRequest) -> Resu
     let sqlite = |cause: rusqlite::Error| scope.error(&cause);
     let call = Call { op, verb: "prune", request: digest_of(request) };
     if let Some(first) = call.first_answer(scope)? {
-        return answer_from(first).map_err(sqlite);
+        return answer_from(&first.rest()).ok_or_else(|| sqlite(row::unexpected("answer", "not of a pruning")));
     }
     let now = scope.clock.now();
     let pruned = step(scope.connection, now, request, Doing::Remove).map_err(sqlite)?;
@@ -37,54 +39,6 @@ pub(super) fn prune(scope: &Scope<'_>, op: OpId, request: &PruneRequest) -> Resu
 /// See [`Store::prunable`](cola_ia_core::store::Store::prunable).
 pub(super) fn prunable(connection: &Connection, now: Timestamp, request: &PruneRequest) -> rusqlite::Result<Pruned> {
     step(connection, now, request, Doing::Look)
-}
-
-fn micros(age: Duration) -> i64 {
-    i64::try_from(age.as_micros()).unwrap_or(i64::MAX)
-}
-
-fn digest_of(request: &PruneRequest) -> i64 {
-    let age = |age: Option<Duration>| age.map_or(-1, micros).to_le_bytes();
-    digest(&[&age(request.texts), &age(request.deliveries), &cursor_bytes(request.after)])
-}
-
-fn cursor_bytes(cursor: Option<PruneCursor>) -> Vec<u8> {
-    match cursor {
-        None => Vec::new(),
-        Some(PruneCursor::Ops(OpId(op))) => [&[1], op.as_slice()].concat(),
-        Some(PruneCursor::Deliveries(number)) => [&[2], number.0.to_le_bytes().as_slice()].concat(),
-        Some(PruneCursor::Events(number)) => [&[3], number.0.to_le_bytes().as_slice()].concat(),
-    }
-}
-
-fn answer_of(pruned: &Pruned) -> [i64; 6] {
-    let (stage, first, second) = match pruned.next {
-        None => (0, 0, 0),
-        Some(PruneCursor::Ops(OpId(op))) => {
-            let [first, second] = *op.as_chunks::<8>().0 else { unreachable!("an op has 16 bytes") };
-            (1, i64::from_le_bytes(first), i64::from_le_bytes(second))
-        }
-        Some(PruneCursor::Deliveries(number)) => (2, number.0, 0),
-        Some(PruneCursor::Events(number)) => (3, number.0, 0),
-    };
-    [pruned.events as i64, pruned.deliveries as i64, pruned.ops as i64, stage, first, second]
-}
-
-fn answer_from(mut numbers: Numbers) -> rusqlite::Result<Pruned> {
-    let (events, deliveries, ops) = (numbers.take()? as u64, numbers.take()? as u64, numbers.take()? as u64);
-    let (stage, first, second) = (numbers.take()?, numbers.take()?, numbers.take()?);
-    let next = match stage {
-        1 => {
-            let mut op = [0; 16];
-            op[..8].copy_from_slice(&first.to_le_bytes());
-            op[8..].copy_from_slice(&second.to_le_bytes());
-            Some(PruneCursor::Ops(OpId(op)))
-        }
-        2 => Some(PruneCursor::Deliveries(DeliveryNumber(first))),
-        3 => Some(PruneCursor::Events(EventNumber(first))),
-        _ => None,
-    };
-    Ok(Pruned { events, deliveries, ops, next })
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]

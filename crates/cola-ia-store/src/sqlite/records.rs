@@ -1,41 +1,12 @@
-//! Rows as records of an export, and back. The shapes are the core's; here is only which table and column each one is.
+//! Rows as records of an export, and back.
 
 use std::collections::HashMap;
 
-use cola_ia_core::store::export::{Field, Kind, Record, Shape, Value};
+use cola_ia_core::store::export::{Kind, Record, Shape, Value};
 use rusqlite::types::{ToSqlOutput, ValueRef};
 use rusqlite::{Connection, Row, ToSql};
 
-/// The table of a kind; `None` for counters, which are sums.
-pub(super) const fn table(kind: Kind) -> Option<&'static str> {
-    Some(match kind {
-        Kind::Source => "sources",
-        Kind::Event => "events",
-        Kind::Job => "jobs",
-        Kind::Revision => "revisions",
-        Kind::Attempt => "attempts",
-        Kind::Effect => "effects",
-        Kind::EffectTry => "effect_tries",
-        Kind::EffectRecord => "effect_records",
-        Kind::Decision => "decisions",
-        Kind::Pruned => "pruned_deliveries",
-        Kind::SignedBody => "signed_bodies",
-        Kind::Conflict => "conflicts",
-        Kind::Delivery => "deliveries",
-        Kind::Budget => "budgets",
-        Kind::Money => "money",
-        Kind::Counter => return None,
-    })
-}
-
-/// The column of a field. Most have its name.
-pub(super) fn column(kind: Kind, field: &Field) -> &'static str {
-    match (kind, field.name) {
-        (Kind::Event | Kind::Delivery, "number") => "seq",
-        (Kind::Source, "name") => "name",
-        (_, name) => name,
-    }
-}
+pub(super) use crate::common::records::{column, table};
 
 /// The columns of a kind, for a `SELECT` from its table as `t`.
 pub(super) fn columns(kind: Kind) -> String {

@@ -16,15 +16,17 @@ use rusqlite::{OptionalExtension as _, params};
 use super::accept::{self, Prepared};
 use super::effects::case::Cases;
 use super::job_row::{JobRow, Moves};
-use super::ops::{Call, Numbers, digest};
+use super::ops::Call;
 use super::row;
 use super::writer::Scope;
+use crate::common::resolved::{answer_from, answer_of, digest_of};
 
 /// See [`Store::resolve`](cola_ia_core::store::Store::resolve).
 pub(super) fn resolve(scope: &Scope<'_>, op: OpId, request: &ResolveRequest) -> Result<Resolved, StoreError> {
     let call = Call { op, verb: "resolve", request: digest_of(request) };
     if let Some(first) = call.first_answer(scope)? {
-        return answer_from(first).map_err(|cause| scope.error(&cause));
+        let answer = answer_from(&first.rest());
+        return answer.ok_or_else(|| scope.error(&row::unexpected("answer", "not of a decision")));
     }
     let numbers = named(scope, request)?;
     let at = scope.clock.now();
@@ -54,59 +56,6 @@ pub(super) fn resolve(scope: &Scope<'_>, op: OpId, request: &ResolveRequest) -> 
         .map_err(|cause| scope.error(&cause))?;
     call.record(scope, at, &answer_of(&resolved))?;
     Ok(resolved)
-}
-
-fn digest_of(request: &ResolveRequest) -> i64 {
-    let (run, id) = match &request.decision {
-        Decision::Keep => (0, ""),
-        Decision::Accept { run } => (u8::from(*run), ""),
-        Decision::As(id) => (0, id.as_str()),
-    };
-    let conflicts: Vec<u8> = request.conflicts.iter().flat_map(|number| number.to_le_bytes()).collect();
-    digest(&[
-        &request.event.0.to_le_bytes(),
-        &conflicts,
-        request.decision.kind().as_str().as_bytes(),
-        &[run],
-        id.as_bytes(),
-        request.note.as_deref().unwrap_or_default().as_bytes(),
-    ])
-}
-
-/// The state as its place in [`JobState::ALL`]; conflicts last, because they are many.
-fn answer_of(resolved: &Resolved) -> Vec<i64> {
-    let (verdict, event) = resolved.entered.map_or((-1, 0), |(verdict, event)| (verdict as i64, event.0));
-    let state = JobState::ALL.iter().position(|state| *state == resolved.state).unwrap_or_default() as i64;
-    let mut numbers = vec![
-        resolved.decided_at.as_micros(),
-        resolved.revision.into(),
-        state,
-        resolved.run.into(),
-        resolved.rerun.into(),
-        verdict,
-        event,
-    ];
-    numbers.extend(resolved.conflicts.iter().map(|number| i64::from(*number)));
-    numbers
-}
-
-fn answer_from(mut numbers: Numbers) -> rusqlite::Result<Resolved> {
-    let decided_at = Timestamp::from_micros(numbers.take()?);
-    let revision = numbers.take()? as u32;
-    let state = numbers.take()?;
-    let run = numbers.take()? as u32;
-    let rerun = numbers.take()? != 0;
-    let (verdict, event) = (numbers.take()?, numbers.take()?);
-    let verdict = Verdict::ALL.into_iter().find(|known| *known as i64 == verdict);
-    Ok(Resolved {
-        decided_at,
-        conflicts: numbers.rest().into_iter().map(|number| number as u32).collect(),
-        revision,
-        state: *JobState::ALL.get(state as usize).ok_or_else(|| row::unexpected("state", &state.to_string()))?,
-        run,
-        rerun,
-        entered: verdict.map(|verdict| (verdict, EventNumber(event))),
-    })
 }
 
 /// The conflicts that the request is about.

@@ -6,7 +6,7 @@ use cola_ia_core::clock::Timestamp;
 use cola_ia_core::event::Source;
 use cola_ia_core::filter::Filter;
 use cola_ia_core::intake::EventNumber;
-use cola_ia_core::job::{Sign, Streak};
+use cola_ia_core::job::Streak;
 use cola_ia_core::store::{ErrorKind, OpId, SourceView, StoreError};
 use rusqlite::{Connection, OptionalExtension as _, Row, params};
 
@@ -14,42 +14,22 @@ use super::ops::{Call, digest};
 use super::reader::Sight;
 use super::row;
 use super::writer::Scope;
+pub(super) use crate::common::signs::Signs;
 
-/// What the attempts that end in one transaction say about their sources.
-#[derive(Default)]
-pub(super) struct Signs {
-    /// In the order in which they ended.
-    by_source: BTreeMap<i64, Vec<(EventNumber, Sign)>>,
+/// Writes the streaks that changed, and pauses sources.
+pub(super) trait Append {
+    fn write(&self, connection: &Connection, at: Timestamp, pause_after: Option<u32>) -> rusqlite::Result<()>;
 }
 
-impl Signs {
-    pub(super) fn hear(&mut self, source: i64, event: i64, sign: Option<Sign>) {
-        if let Some(sign) = sign {
-            let signs = self.by_source.entry(source).or_default();
-            // What went before a good one says nothing any more.
-            if sign == Sign::Good {
-                signs.clear();
-            }
-            signs.push((EventNumber(event), sign));
-        }
-    }
-
-    /// Writes the streaks that changed, and pauses sources.
-    pub(super) fn write(
-        &self,
-        connection: &Connection,
-        at: Timestamp,
-        pause_after: Option<u32>,
-    ) -> rusqlite::Result<()> {
+impl Append for Signs {
+    fn write(&self, connection: &Connection, at: Timestamp, pause_after: Option<u32>) -> rusqlite::Result<()> {
         for (source, signs) in &self.by_source {
             let (before, paused) = connection
                 .prepare_cached("SELECT class, count, since, event, paused_at FROM source_streaks WHERE source = ?1")?
                 .query_row([source], |row| Ok((streak(row, 0)?, row::maybe_time(row, 4)?)))
                 .optional()?
                 .unwrap_or_default();
-            let after = |streak, (event, sign): &(EventNumber, Sign)| Streak::after(streak, *event, sign, at);
-            let streak = signs.iter().fold(before.clone(), after);
-            let too_many = streak.as_ref().is_some_and(|streak| streak.pauses(pause_after));
+            let (streak, too_many) = Signs::after(before.clone(), signs, at, pause_after);
             let paused = paused.or(too_many.then_some(at));
             if streak != before || too_many {
                 put(connection, *source, streak.as_ref(), paused)?;

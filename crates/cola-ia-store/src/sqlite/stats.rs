@@ -6,14 +6,13 @@ use cola_ia_core::clock::Timestamp;
 use cola_ia_core::event::Source;
 use cola_ia_core::filter::Filter;
 use cola_ia_core::job::JobState;
-use cola_ia_core::lateness::Lateness;
 use cola_ia_core::store::{Stats, StatsGroup};
-use cola_ia_core::verdict::Verdict;
 use rusqlite::{Connection, OptionalExtension as _};
 
 use super::counters::{Counter, Span, add_encoded, each_delta};
 use super::reader::Sight;
 use super::{accept, row};
+use crate::common::groups::Groups;
 
 /// See [`Store::stats`](cola_ia_core::store::Store::stats).
 pub(super) fn stats(sight: &Sight<'_>, filter: &Filter) -> rusqlite::Result<Stats> {
@@ -39,7 +38,9 @@ pub(super) fn stats(sight: &Sight<'_>, filter: &Filter) -> rusqlite::Result<Stat
         let mut select = connection.prepare_cached(LATENESS)?;
         let mut rows = select.query([span.seconds, from, to])?;
         while let Some(row) = rows.next()? {
-            groups.lateness(row.get(0)?, |late| add_encoded(late, row.get_ref(1)?.as_blob()?))?;
+            if let Some((group, _)) = groups.of(row.get(0)?) {
+                add_encoded(&mut group.lateness, row.get_ref(1)?.as_blob()?)?;
+            }
         }
     }
     let mut select = connection.prepare_cached("SELECT source, state, n FROM job_counts")?;
@@ -57,12 +58,12 @@ pub(super) fn stats(sight: &Sight<'_>, filter: &Filter) -> rusqlite::Result<Stat
             // Without an end, what a clock far ahead has stamped counts too.
             Counter::Deliveries(verdict) if delta.at >= from && (delta.at < to || until.is_none()) => {
                 groups.deliveries(delta.source, verdict, delta.n);
-                groups.lateness(delta.source, |late| delta.add_lateness_to(late))
+                groups.of(delta.source).map_or(Ok(()), |(group, _)| delta.add_lateness_to(&mut group.lateness))
             }
             _ => Ok(()),
         }
     })?;
-    Ok(Stats::of(since, until, groups.named(connection)?))
+    Ok(Stats::of(since, until, named(groups, connection)?))
 }
 
 pub(super) const COUNTS: &str =
@@ -76,53 +77,17 @@ pub(super) const LATENESS: &str =
 
 pub(super) const STARTS_THERE: &str = "SELECT 1 FROM counters WHERE span = ?1 AND start = ?2 LIMIT 1";
 
-/// Sums by the row of their source. What leaves a state is below 0 until what was there before is added.
-struct Groups {
-    /// Rows of the sources that are asked for; `None`: all.
-    only: Option<Vec<i64>>,
-    by_source: BTreeMap<i64, (StatsGroup, [i64; 6])>,
-}
-
-impl Groups {
-    /// The group of a source, if it is asked for.
-    fn of(&mut self, source: i64) -> Option<&mut (StatsGroup, [i64; 6])> {
-        let asked = self.only.as_ref().is_none_or(|only| only.contains(&source));
-        asked.then(|| self.by_source.entry(source).or_default())
-    }
-
-    fn deliveries(&mut self, source: i64, verdict: Verdict, more: i64) {
-        if let Some((group, _)) = self.of(source) {
-            let n = &mut group.deliveries[verdict as usize];
-            *n = n.saturating_add(more.unsigned_abs());
+fn named(groups: Groups, connection: &Connection) -> rusqlite::Result<Vec<StatsGroup>> {
+    let mut name = connection.prepare_cached("SELECT name FROM sources WHERE source = ?1")?;
+    let named = groups.by_source.into_iter().map(|(source, (mut group, jobs))| {
+        if source != 0 {
+            let name: String = name.query_row([source], |row| row.get(0))?;
+            group.source = Some(Source::new(&name).map_err(|_| row::unexpected("source", &name))?);
         }
-    }
-
-    fn lateness(
-        &mut self,
-        source: i64,
-        add_to: impl FnOnce(&mut Lateness) -> rusqlite::Result<()>,
-    ) -> rusqlite::Result<()> {
-        self.of(source).map_or(Ok(()), |(group, _)| add_to(&mut group.lateness))
-    }
-
-    fn jobs(&mut self, source: i64, state: JobState, n: i64) {
-        if let Some((_, jobs)) = self.of(source) {
-            jobs[state as usize] += n;
-        }
-    }
-
-    fn named(self, connection: &Connection) -> rusqlite::Result<Vec<StatsGroup>> {
-        let mut name = connection.prepare_cached("SELECT name FROM sources WHERE source = ?1")?;
-        let named = self.by_source.into_iter().map(|(source, (mut group, jobs))| {
-            if source != 0 {
-                let name: String = name.query_row([source], |row| row.get(0))?;
-                group.source = Some(Source::new(&name).map_err(|_| row::unexpected("source", &name))?);
-            }
-            group.jobs = jobs.map(|n| n.max(0).unsigned_abs());
-            Ok(group)
-        });
-        named.collect()
-    }
+        group.jobs = jobs.map(|n| n.max(0).unsigned_abs());
+        Ok(group)
+    });
+    named.collect()
 }
 
 fn source_row(connection: &Connection, source: &Source) -> rusqlite::Result<Option<i64>> {

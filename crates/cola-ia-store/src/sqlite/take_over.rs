@@ -16,7 +16,7 @@ use rusqlite::types::ValueRef;
 use rusqlite::{Connection, OptionalExtension as _, Row, params};
 
 use super::connection::Wait;
-use super::counters::Tally;
+use super::counters::{Append as _, Tally};
 use super::writer::Scope;
 use super::{Options, accept, connection, copy, create, error, file, migrate};
 

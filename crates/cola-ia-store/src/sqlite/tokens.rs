@@ -1,7 +1,6 @@
 //! Tokens: who may do what over the network.
 
 use cola_ia_core::clock::Timestamp;
-use cola_ia_core::event::Source;
 use cola_ia_core::store::{
     ErrorKind, OpId, StoreError, TokenHash, TokenRequest, TokenScope, TokenView, token_malformed,
 };
@@ -10,6 +9,7 @@ use rusqlite::{Connection, OptionalExtension as _, Row, params};
 use super::ops::{Call, digest};
 use super::row;
 use super::writer::Scope;
+use crate::common::token::{digest_of, scopes, sources};
 
 const COLUMNS: &str = "name, scopes, sources, created_at, expires_at, revoked_at";
 
@@ -18,15 +18,7 @@ pub(super) fn create(scope: &Scope<'_>, op: OpId, request: &TokenRequest) -> Res
     let request = request.checked()?;
     let (scopes, sources) = (scopes(&request.scopes), sources(&request.sources));
     let expires = request.expires_at.map(Timestamp::as_micros);
-    let parts = [
-        request.name.as_bytes(),
-        &request.hash.0,
-        scopes.as_bytes(),
-        sources.as_bytes(),
-        expires.as_ref().map_or(&[][..], |_| b"expires"),
-        &expires.unwrap_or_default().to_le_bytes(),
-    ];
-    let call = Call { op, verb: "token_create", request: digest(&parts) };
+    let call = Call { op, verb: "token_create", request: digest_of(&request) };
     let sqlite = |cause: rusqlite::Error| scope.error(&cause);
     let here = || of_name(scope.connection, &request.name).map_err(sqlite);
     if call.first_answer(scope)?.is_some() {
@@ -89,14 +81,6 @@ fn of_name(connection: &Connection, name: &str) -> rusqlite::Result<Option<Token
         .prepare_cached(&format!("SELECT {COLUMNS} FROM tokens WHERE name = ?1"))?
         .query_row([name], view)
         .optional()
-}
-
-fn scopes(scopes: &[TokenScope]) -> String {
-    scopes.iter().map(|scope| scope.as_str()).collect::<Vec<_>>().join(" ")
-}
-
-fn sources(sources: &[Source]) -> String {
-    sources.iter().map(Source::as_str).collect::<Vec<_>>().join(" ")
 }
 
 fn view(row: &Row<'_>) -> rusqlite::Result<TokenView> {

@@ -1,4 +1,8 @@
-//! SQLite as the suites of the testkit see it.
+//! The engines as the suites of the testkit see them.
+
+#![allow(dead_code, reason = "each test target uses a part")]
+
+pub(crate) mod postgres;
 
 use std::path::PathBuf;
 use std::sync::Arc;

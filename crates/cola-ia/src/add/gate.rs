@@ -72,12 +72,12 @@ impl DryRun {
         Ok((Self { real, scratch, _folder: folder }, opened))
     }
 
-    /// The same of a store behind a server: the scratch store is made on this machine.
-    pub(super) fn remote(real: Chosen, options: &Options) -> Result<Self, StoreError> {
+    /// The same of a store that is no file, if it is there: the scratch store is made on this machine.
+    pub(super) fn beside(real: Option<Chosen>, options: &Options) -> Result<Self, StoreError> {
         let folder = folder()?;
         let scratch_options = Options { allow_network_filesystem: true, ..options.clone() };
         let (scratch, _) = SqliteStore::open(&folder.path().join(SCRATCH), &scratch_options)?;
-        Ok(Self { real: Some(real), scratch, _folder: folder })
+        Ok(Self { real, scratch, _folder: folder })
     }
 
     fn judge(&self, batch: &Arc<Vec<Intake>>) -> Result<Vec<Foretold>, StoreError> {

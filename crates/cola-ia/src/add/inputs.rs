@@ -21,8 +21,8 @@ use crate::print::shell_path;
 /// # Errors
 /// One is missing, cannot be opened, is a folder, or is the store or the rejects file itself; or the rejects would go into
 /// the store, into a folder or into one that is missing.
-pub(super) fn check(inputs: &[Input], store: &Path, rejects: Option<&Path>) -> Result<Option<u64>, Problem> {
-    if let Some(rejects) = rejects
+pub(super) fn check(inputs: &[Input], store: Option<&Path>, rejects: Option<&Path>) -> Result<Option<u64>, Problem> {
+    if let (Some(rejects), Some(store)) = (rejects, store)
         && is_of_store(rejects, store)
     {
         return Err(Problem::failed(Message::new("rejects-is-store").with("path", rejects.display())));
@@ -48,7 +48,7 @@ pub(super) fn check(inputs: &[Input], store: &Path, rejects: Option<&Path>) -> R
                 None => problem,
             });
         }
-        for (other, key) in [(Some(store), "input-is-store"), (rejects, "input-is-rejects")] {
+        for (other, key) in [(store, "input-is-store"), (rejects, "input-is-rejects")] {
             if other.is_some_and(|other| is_same_file(&metadata, other)) {
                 return Err(Problem::failed(Message::new(key).with("path", path.display())));
             }

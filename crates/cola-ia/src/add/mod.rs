@@ -16,14 +16,14 @@ use std::sync::mpsc::{SyncSender, sync_channel};
 
 use cola_ia_core::intake::Intake;
 use cola_ia_core::store::StoreError;
-use cola_ia_store::sqlite::{Options, SqliteStore};
+use cola_ia_store::sqlite::{Opened, Options};
 
 use crate::cli::add::{AddOptions, Refusals, Tally, push_answer, push_preview, push_refusal};
 use crate::cli::errors::Bounds;
 use crate::cli::{Exit, Problem, Session};
-use crate::config::Settings;
+use crate::config::{Db, Settings};
 use crate::lang::Message;
-use crate::store::{self, Chosen};
+use crate::store::{self, Chosen, Making};
 use gate::{Answers, DryRun, Gate};
 use interrupt::{Interrupt, LockWait};
 use progress::Progress;
@@ -36,14 +36,13 @@ use read::Reading;
 /// Where it could not be done, or not to its end; what was answered before is stored all the same, and running it again is
 /// safe.
 pub fn run(session: &Session, options: &AddOptions, settings: &Settings) -> Result<Exit, Problem> {
-    let size = inputs::check(&options.inputs, &settings.db, options.rejects.as_deref())?;
+    let size = inputs::check(&options.inputs, settings.db.file(), options.rejects.as_deref())?;
     let queue = Arc::new(Queue::default());
     let stopped = Arc::clone(&queue);
     let interrupt = Interrupt::listen(move || stopped.stop())
         .map_err(|cause| Problem::failed(Message::new("signals-failed").caused_by(&cause)))?;
     let patience = Arc::new(LockWait::new(interrupt.clone(), session.clone()));
-    let store_options = Options { patience, ..store::options(settings) };
-    let gate = open(session, options, settings, &store_options)?;
+    let gate = open(session, options, settings, patience)?;
     if let Gate::Store(Chosen::File(store)) = &gate {
         let preparer = store.preparer();
         queue.prepare_with(move |batch| preparer.prepare(batch));
@@ -76,25 +75,38 @@ pub fn run(session: &Session, options: &AddOptions, settings: &Settings) -> Resu
     Ok(if read.is_some_and(|read| read.broken) { Exit::Failed } else { tally.exit(options.fail_on_conflict) })
 }
 
-fn open(session: &Session, options: &AddOptions, settings: &Settings, how: &Options) -> Result<Gate, Problem> {
+fn open(
+    session: &Session,
+    options: &AddOptions,
+    settings: &Settings,
+    patience: Arc<LockWait>,
+) -> Result<Gate, Problem> {
     let failed = |error: StoreError| Problem::from_store(&error);
-    if settings.server.is_some() {
-        let remote = store::change(session, settings)?;
-        return Ok(if options.dry_run {
-            Gate::DryRun(Box::new(DryRun::remote(remote, how).map_err(failed)?))
-        } else {
-            Gate::Store(remote)
-        });
-    }
-    let (gate, opened) = if options.dry_run {
-        let (dry_run, opened) = DryRun::open(&settings.db, how).map_err(failed)?;
-        (Gate::DryRun(Box::new(dry_run)), opened)
-    } else {
-        let (file, opened) = SqliteStore::open(&settings.db, how).map_err(failed)?;
-        (Gate::Store(Chosen::File(Arc::new(file))), opened)
+    let how = Options { patience: patience.clone(), ..store::options(settings) };
+    let (gate, opened) = match (&settings.server, &settings.db) {
+        (Some(_), _) if options.dry_run => {
+            (DryRun::beside(Some(store::view(session, settings)?), &how), Opened::default())
+        }
+        (Some(_), _) => return store::change(session, settings).map(Gate::Store),
+        (None, Db::File(path)) if options.dry_run => {
+            let (dry_run, opened) = DryRun::open(path, &how).map_err(failed)?;
+            (Ok(dry_run), opened)
+        }
+        (None, Db::Postgres(address)) if options.dry_run => {
+            let real = match store::view_database(address, settings) {
+                Ok(real) => Some(real),
+                Err(error) if error.code == "store_missing" => None,
+                Err(error) => return Err(failed(error)),
+            };
+            (DryRun::beside(real, &how), Opened::default())
+        }
+        (None, _) => {
+            let made = store::made(settings, Making::ForIntake, patience).map_err(failed)?;
+            return Ok(Gate::Store(store::told(session, settings, made)));
+        }
     };
-    store::report_opened(session, settings, &opened, options.dry_run);
-    Ok(gate)
+    store::report_opened(session, settings, &opened, true);
+    Ok(Gate::DryRun(Box::new(gate.map_err(failed)?)))
 }
 
 /// Commits and answers until the queue ends.

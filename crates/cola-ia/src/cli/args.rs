@@ -44,6 +44,7 @@ use super::holder::no_lease;
 use super::import::ImportOptions;
 use super::jobs::{self, JobsOptions};
 use super::list::ListOptions;
+use super::moving::MoveOptions;
 use super::order::{OrderOptions, Whose};
 use super::prune::PruneOptions;
 use super::recover::RecoverOptions;
@@ -121,6 +122,8 @@ pub enum Command {
     Export(ExportOptions),
     /// `import`
     Import(ImportOptions),
+    /// `move`
+    Move(MoveOptions),
     /// `effect`
     Effect(EffectCommandOptions),
     /// `claim`
@@ -175,6 +178,7 @@ impl Command {
         match self {
             Self::Init => Some("init"),
             Self::Restore(_) => Some("restore"),
+            Self::Move(_) => Some("move"),
             Self::Serve(_) => Some("serve"),
             _ => None,
         }
@@ -244,6 +248,7 @@ pub fn command(lang: &Lang) -> Clap {
         .subcommand(make.order("replay"))
         .subcommand(make.export())
         .subcommand(make.import())
+        .subcommand(make.move_store())
         .subcommand(make.source())
         .subcommand(make.token())
         .subcommand(make.config())
@@ -462,6 +467,13 @@ impl Make<'_> {
             .arg(self.positional("export", "value-file").required(true))
             .arg(self.flag("json"))
             .arg(self.flag("no-progress").help(self.t("arg-no-bar")))
+    }
+
+    fn move_store(&self) -> Clap {
+        self.command("move", "move")
+            .arg(self.option("to", "value-store"))
+            .arg(self.flag("undo"))
+            .arg(self.flag("json").help(self.t("arg-move-json")))
     }
 
     fn resolve(&self) -> Clap {
@@ -766,6 +778,7 @@ fn read(matches: &ArgMatches) -> Result<Invocation, Problem> {
             json: matches.get_flag("json"),
             progress: !matches.get_flag("no-progress"),
         }),
+        "move" => Command::Move(read_move(matches)?),
         "stats" => Command::Stats(read_stats(matches)?),
         "costs" => Command::Costs(read_costs(matches)?),
         "budget" => Command::Budget(read_budget(matches)?),
@@ -918,6 +931,16 @@ fn read_list(matches: &ArgMatches, filter: Filter) -> Result<ListOptions, Proble
         limit: number(matches, "limit", u64::from(PAGE_MAX))?.map_or(PAGE_DEFAULT, |limit| limit as u32),
         json: matches.get_flag("json"),
     })
+}
+
+/// To another place, or not after all.
+fn read_move(matches: &ArgMatches) -> Result<MoveOptions, Problem> {
+    let to = matches.get_one::<OsString>("to");
+    if to.is_some() == matches.get_flag("undo") {
+        return Err(Problem::usage(Message::new("usage-move-where")).hint(Message::new("usage-see-help")));
+    }
+    let to = to.map(|text| config::db(text)).transpose()?;
+    Ok(MoveOptions { to, json: matches.get_flag("json") })
 }
 
 fn read_restored(matches: &ArgMatches) -> Result<RestoredOptions, Problem> {

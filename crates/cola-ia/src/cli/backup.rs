@@ -38,9 +38,10 @@ pub fn run(session: &Session, options: &BackupOptions, settings: &Settings) -> R
     let made = match &settings.server {
         Some(server) => received(session, options, &store::remote(session, server)?)?,
         None => {
-            let store = interruptible(session, settings)?;
+            let path = store::file(settings, "backup").map_err(|error| problem(&error))?;
+            let how = interruptible(session, settings)?;
             let progress = Progress::new(session, options.progress);
-            let made = sqlite::backup(&settings.db, &options.to, &store, &|stage| progress.stage(stage));
+            let made = sqlite::backup(path, &options.to, &how, &|stage| progress.stage(stage));
             progress.finish();
             made.map_err(|error| problem(&error))?
         }

@@ -114,6 +114,7 @@ fn json_line(resolved: &Resolved) -> SettingLine<'_, serde_json::Value> {
         V::Count(count) => (*count).into(),
         V::Listen(address) => address.to_string().into(),
         V::Url(url) => url.as_str().into(),
+        V::Schema(name) => name.as_str().into(),
         V::Hosts(hosts) => hosts.clone().into(),
         V::Addresses(addresses) => addresses.iter().map(ToString::to_string).collect::<Vec<_>>().into(),
     };

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 use cola_ia_core::clock::Timestamp;
-use cola_ia_store::sqlite::doctor::{self, Fact, Finding, Look, Severity};
+use cola_ia_store::sqlite::doctor::{Fact, Finding, Look, Severity};
 use cola_ia_wire::VERSION;
 use pollster::block_on;
 
@@ -29,12 +29,16 @@ pub struct DoctorOptions {
 
 /// Every code of a finding that is not a store's error. Each has a sentence `doctor-CODE` in the catalogues and, where there
 /// is something to do, `doctor-CODE-hint`.
-pub const DOCTOR_CODES: [&str; 62] = [
+pub const DOCTOR_CODES: [&str; 85] = [
+    "arrivals_ahead",
     "attempt_of_nothing",
-    "body_of_nothing",
     "backup",
+    "body_of_nothing",
+    "clocks_apart",
     "conflict_of_nothing",
     "conflicts_undecided",
+    "connections",
+    "connections_few",
     "copied",
     "decision_of_nothing",
     "delivery_of_no_conflict",
@@ -58,6 +62,8 @@ pub const DOCTOR_CODES: [&str; 62] = [
     "identity_of_nothing",
     "identity_twice",
     "in_use",
+    "index_invalid",
+    "index_missing",
     "job_without_event",
     "job_without_state",
     "jobs_failed",
@@ -74,10 +80,12 @@ pub const DOCTOR_CODES: [&str; 62] = [
     "money_miscounted",
     "money_uncounted",
     "number_twice",
+    "numbers_behind",
     "pages",
     "pages_damaged",
     "pages_quick",
     "pages_unfinished",
+    "prepared_old",
     "pruned_of_nothing",
     "readable_by_others",
     "reader_old",
@@ -85,13 +93,28 @@ pub const DOCTOR_CODES: [&str; 62] = [
     "restored",
     "revision_of_nothing",
     "second_name",
+    "server_autovacuum",
+    "server_commits",
+    "server_fsync",
+    "server_full_pages",
+    "server_hides",
+    "server_old",
+    "server_replica",
     "slot_twice",
+    "slot_unused",
     "sources_failing",
     "sources_paused",
+    "table_aged",
+    "table_bloated",
+    "table_missing",
+    "table_unlogged",
+    "table_untidied",
     "tables",
     "tables_quick",
+    "transaction_old",
     "try_of_nothing",
     "versions",
+    "versions_postgres",
 ];
 
 /// Runs the command. Ends with 1 where there is a warning or an error among the findings.
@@ -112,7 +135,7 @@ pub fn run(session: &Session, options: &DoctorOptions, settings: &Settings) -> R
                     Look::Tables { rows } => Message::new("progress-tables").number("count", rows),
                 });
             };
-            doctor::examine(&settings.db, &interruptible(session, settings)?, options.quick, &look)
+            store::examine(settings, &interruptible(session, settings)?, options.quick, &look)
         }
     };
     progress.finish();
@@ -166,6 +189,7 @@ pub fn as_report(lang: &Lang, findings: &[Finding], quiet: bool, colour: bool) -
     let severities = [Severity::Ok, Severity::Note, Severity::Warning, Severity::Error];
     let width = severities.map(|severity| label(lang, severity).chars().count()).into_iter().max().unwrap_or_default();
     let mut out = String::new();
+    let is_database = findings.iter().any(|finding| finding.code == "versions_postgres");
     for finding in findings.iter().filter(|finding| !quiet || finding.severity > Severity::Note) {
         let label = label(lang, finding.severity);
         let padding = " ".repeat(width - label.chars().count());
@@ -175,7 +199,7 @@ pub fn as_report(lang: &Lang, findings: &[Finding], quiet: bool, colour: bool) -
             Severity::Warning => Paint::Alarm,
             Severity::Error => Paint::Bad,
         };
-        let (message, hint) = messages(finding);
+        let (message, hint) = messages(finding, is_database);
         let code = if finding.severity > Severity::Note { format!(" [{}]", finding.code) } else { String::new() };
         // Writing to a string cannot fail, here and below.
         let _ = writeln!(out, "{}{padding}  {}{code}", paint.on(&label, colour), message.in_prose(lang));
@@ -196,8 +220,8 @@ fn label(lang: &Lang, severity: Severity) -> String {
     lang.t(key, &[])
 }
 
-/// A finding's sentence and what to do about it.
-fn messages(finding: &Finding) -> (Message, Message) {
+/// A finding's sentence and what to do about it, which is something else where the store is in a database.
+fn messages(finding: &Finding, is_database: bool) -> (Message, Message) {
     if let Some(known) = STORE_CODES.iter().find(|known| known.code == finding.code) {
         return known.messages(|name| match finding.fact(name) {
             Some(Fact::Text(text)) => text.clone(),
@@ -205,10 +229,11 @@ fn messages(finding: &Finding) -> (Message, Message) {
             None => "?".to_owned(),
         });
     }
-    // Two of them have more to say where more is known.
+    // Some of them have more to say where more is known.
     let key = match finding.code {
         "restored" if finding.fact("taken_at").is_some() => "doctor-restored_from".to_owned(),
         "copied" if finding.fact("noticed_at").is_some() => "doctor-copied_before".to_owned(),
+        "table_bloated" if finding.fact("vacuumed_at").is_some() => "doctor-table_bloated_since".to_owned(),
         code => format!("doctor-{code}"),
     };
     let with_facts = |key: String| {
@@ -222,7 +247,13 @@ fn messages(finding: &Finding) -> (Message, Message) {
             Fact::Text(text) => message.with(*name, text),
         })
     };
-    (with_facts(key), with_facts(format!("doctor-{}-hint", finding.code)))
+    // A row that does not fit the others.
+    let hint = if is_database && finding.fact("row").is_some() {
+        "doctor-database_damaged-hint".to_owned()
+    } else {
+        format!("doctor-{}-hint", finding.code)
+    };
+    (with_facts(key), with_facts(hint))
 }
 
 #[cfg(test)]
@@ -248,6 +279,12 @@ mod tests {
             ("who", text("4711 (sqlite3)")),
             ("cause", text("CAUSE")),
             ("filesystem", text("tmpfs")),
+            ("name", text("NAME")),
+            ("setting", text("SETTING")),
+            ("server", text("99.9")),
+            ("pid", Fact::Number(4711)),
+            ("most", Fact::Number(100)),
+            ("seconds", Fact::Number(7)),
             ("program", text("9.9.9")),
             ("sqlite", text("3.99.0")),
             ("made_by", text("9.9.8")),
@@ -259,6 +296,8 @@ mod tests {
             ("taken_at", at.clone()),
             ("restored_at", at.clone()),
             ("noticed_at", at.clone()),
+            ("since_at", at.clone()),
+            ("vacuumed_at", at.clone()),
             ("oldest_at", at.clone()),
             ("latest_at", at),
         ];
@@ -270,16 +309,20 @@ mod tests {
         for language in Language::ALL {
             let mut findings: Vec<Finding> = DOCTOR_CODES.iter().map(|code| finding(code, 3)).collect();
             // Where less is known, and of one.
-            for code in ["restored", "copied"] {
+            for code in ["restored", "copied", "table_bloated"] {
                 let mut finding = finding(code, 1);
-                finding.facts.retain(|(name, _)| ["restored_at", "effects"].contains(name));
+                finding.facts.retain(|(name, _)| ["restored_at", "effects", "table", "count", "rows"].contains(name));
                 findings.push(finding);
             }
             findings.extend(
                 ["jobs_held", "conflicts_undecided", "double_effect", "late_evidence", "money_miscounted", "tables"]
                     .map(|code| finding(code, 1)),
             );
-            let said = as_report(&Lang::only(language), &findings, false, false);
+            let lang = Lang::only(language);
+            let (of_a_database, of_files): (Vec<Finding>, Vec<Finding>) =
+                findings.into_iter().partition(|finding| finding.code == "versions_postgres");
+            let damaged = [of_a_database, vec![finding("job_without_event", 1)]].concat();
+            let said = as_report(&lang, &of_files, false, false) + &as_report(&lang, &damaged, false, false);
             for leak in ["⟨", "⟩", "?", "{", "}", "$"] {
                 assert!(!said.contains(leak), "{leak:?} in: {said}");
             }

@@ -68,7 +68,10 @@ pub fn run(session: &Session, options: &EraseOptions, settings: &Settings) -> Re
     if !entered.is_empty() {
         session.hint(&Message::new("erase-entered-hint").with("events", entered.join(", ")));
     }
-    if !erased.gone {
+    if !erased.gone && settings.server.is_none() && settings.db.file().is_none() {
+        let hint = Some(Message::new("erase-database-kept-hint"));
+        session.warn(&Warning { message: Message::new("erase-database-kept"), hint });
+    } else if !erased.gone {
         let hint = Some(Message::new("erase-log-kept-hint"));
         session.warn(&Warning { message: Message::new("erase-log-kept"), hint });
     }

@@ -37,7 +37,7 @@ const fn code(code: &'static str, facts: &'static [&'static str]) -> StoreCode {
 
 /// Every code that a store may answer with. Each has a sentence `store-CODE` in the catalogues and, where there is something
 /// to do, `store-CODE-hint`.
-pub const STORE_CODES: [StoreCode; 64] = [
+pub const STORE_CODES: [StoreCode; 73] = [
     code("store_missing", &["path"]),
     code("store_parent_missing", &["path"]),
     code("store_not_writable", &["path", "cause"]),
@@ -54,6 +54,13 @@ pub const STORE_CODES: [StoreCode; 64] = [
     code("store_damaged", &["path", "cause"]),
     code("store_full", &["path", "cause"]),
     code("store_io", &["path", "cause"]),
+    code("store_unreachable", &["path", "cause"]),
+    code("store_refuses", &["path", "cause"]),
+    code("store_no_database", &["path", "cause"]),
+    code("store_address", &["path", "cause"]),
+    code("store_tls", &["path", "cause"]),
+    code("store_encoding", &["path", "encoding"]),
+    code("store_is_database", &["path", "command"]),
     code("store_article", &["path"]),
     code("store_in_use", &["path", "who"]),
     code("store_in_use_unseen", &["path"]),
@@ -90,6 +97,8 @@ pub const STORE_CODES: [StoreCode; 64] = [
     code("too_many_jobs", &["limit"]),
     code("import_other_namespace", &["path"]),
     code("import_out_of_order", &[]),
+    code("store_moved", &["path"]),
+    code("move_running", &["path", "count"]),
     code("cursor_unknown", &["cursor"]),
     code("server_address", &["cause"]),
     code("server_answer", &["server", "cause"]),

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use cola_ia_core::store::StoreError;
 
 use super::{Exit, Problem, Session};
-use crate::config::{CONFIG_VAR, DEFAULT_FILE, Flags, Origin, Settings, Value, commented_file};
+use crate::config::{CONFIG_VAR, DEFAULT_FILE, Db, Flags, Origin, Settings, Value, commented_file};
 use crate::lang::Message;
 
 /// Whether the store was there.
@@ -37,7 +37,7 @@ pub fn run(
         StoreMade::Created => "init-store-made",
         StoreMade::AlreadyThere => "init-store-there",
     };
-    session.note(&Message::new(key).with("path", settings.db.display()));
+    session.note(&Message::new(key).with("path", &settings.db));
     let file = file_to_write(session, flags);
     let written = write_file(session, &file, settings)?;
     let key = if written { "init-file-written" } else { "init-file-there" };
@@ -77,10 +77,11 @@ fn chosen_store(file: &Path, settings: &Settings) -> Vec<(&'static str, Value)> 
         return Vec::new();
     }
     let beside = file.parent().is_none_or(|folder| folder.as_os_str().is_empty());
-    let path = if beside {
-        settings.db.clone()
-    } else {
-        std::path::absolute(&settings.db).unwrap_or_else(|_| settings.db.clone())
+    let path = match &settings.db {
+        Db::File(path) if beside => path.clone(),
+        Db::File(path) => std::path::absolute(path).unwrap_or_else(|_| path.clone()),
+        // Without its password, which has a variable.
+        Db::Postgres(address) => address.to_string().into(),
     };
     vec![("db", Value::Path(path))]
 }

@@ -30,6 +30,7 @@ pub mod init;
 pub mod jobs;
 pub mod list;
 pub mod man;
+pub mod moving;
 pub mod order;
 pub mod paste;
 mod problem;
@@ -190,6 +191,7 @@ fn dispatch(session: &Session, invocation: &Invocation) -> Result<Exit, Problem>
         Command::Erase(options) => erase::run(session, options, &load(NamedFile::MustExist)?),
         Command::Export(options) => export::run(session, options, &load(NamedFile::MustExist)?),
         Command::Import(options) => import_command(session, options, &load(NamedFile::MustExist)?),
+        Command::Move(options) => moving::run(session, options, &load(NamedFile::MustExist)?),
         Command::Effect(options) => effect::run(session, options, &load(NamedFile::MustExist)?),
         Command::Claim(options) => claim::run(session, options, &load(NamedFile::MustExist)?),
         Command::Extend(options) => extend::run(session, options, &load(NamedFile::MustExist)?),

@@ -2,7 +2,7 @@
 
 use cola_ia_core::event::Source;
 
-use crate::config::{DEFAULT_FILE, Origin, Settings};
+use crate::config::{DEFAULT_FILE, Db, Origin, Settings};
 use crate::print::{shell_path, shell_word};
 
 /// `cola-ia show …` for this identity. `None` where a part of it cannot be copied as it is seen.
@@ -15,7 +15,11 @@ pub fn show_command(settings: &Settings, source: &Source, id: &str) -> Option<St
         command = format!("{command} --server {}", shell_word(server.url.as_str())?);
     }
     if settings.server.is_none() && is_flag("db") {
-        command = format!("{command} --db {}", shell_path(settings.db.to_str()?)?);
+        let store = match &settings.db {
+            Db::File(path) => shell_path(path.to_str()?)?.into_owned(),
+            Db::Postgres(address) => shell_word(&address.to_string())?.into_owned(),
+        };
+        command = format!("{command} --db {store}");
     }
     if let Some(file) = settings.file.as_deref().filter(|file| *file != DEFAULT_FILE) {
         command = format!("{command} --config {}", shell_path(file.to_str()?)?);

@@ -38,6 +38,9 @@ pub fn run(session: &Session, options: PruneOptions, settings: &Settings) -> Res
     let interrupt =
         stop_at_a_signal().map_err(|cause| Problem::failed(Message::new("signals-failed").caused_by(&cause)))?;
     let failed = |error: StoreError| Problem::from_store(&error);
+    if options.shrink && settings.server.is_none() {
+        store::file(settings, "prune --shrink").map_err(failed)?;
+    }
     let store = if options.dry_run { store::view(session, settings)? } else { store::change(session, settings)? };
     if options.shrink && store.is_remote() {
         return Err(Problem::usage(Message::new("prune-shrink-remote")).hint(Message::new("prune-shrink-remote-hint")));

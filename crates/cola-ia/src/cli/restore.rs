@@ -12,6 +12,7 @@ use super::progress::{Progress, interruptible, problem};
 use super::{Exit, Problem, Session, print};
 use crate::config::Settings;
 use crate::lang::Message;
+use crate::store;
 
 /// The options of `restore`.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -29,20 +30,21 @@ pub struct RestoreOptions {
 /// # Errors
 /// As [`sqlite::restore`].
 pub fn run(session: &Session, options: &RestoreOptions, settings: &Settings) -> Result<Exit, Problem> {
-    let store = interruptible(session, settings)?;
+    let file = store::file(settings, "restore").map_err(|error| problem(&error))?;
+    let how = interruptible(session, settings)?;
     let progress = Progress::new(session, options.progress);
-    let restored = sqlite::restore(&settings.db, &options.from, &store, &|stage| progress.stage(stage));
+    let restored = sqlite::restore(file, &options.from, &how, &|stage| progress.stage(stage));
     progress.finish();
     let restored = restored.map_err(|error| problem(&error))?;
     if options.json {
-        print(&as_json(&restored, &settings.db, &options.from))?;
+        print(&as_json(&restored, file, &options.from))?;
     }
-    let (path, from) = (settings.db.display(), options.from.display());
+    let (path, from) = (file.display(), options.from.display());
     session.note(&Message::new("restore-done").number("count", restored.events).with("path", path).with("from", from));
     if restored.schema_from < restored.schema {
         session.note(
             &Message::new("store-migrated")
-                .with("path", settings.db.display())
+                .with("path", file.display())
                 .number("from", restored.schema_from.into())
                 .number("to", restored.schema.into()),
         );

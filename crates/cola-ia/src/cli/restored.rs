@@ -70,14 +70,14 @@ fn open(session: &Session, settings: &Settings) -> Result<Chosen, Problem> {
     if settings.server.is_some() {
         return store::change(session, settings);
     }
+    let Some(path) = settings.db.file() else { return store::change(session, settings) };
     let store_options = interruptible(session, settings)?;
     // A store that is missing is not made here; one of an older schema is brought up to date.
-    match SqliteStore::view(&settings.db, &store_options) {
+    match SqliteStore::view(path, &store_options) {
         Err(error) if error.code != "store_needs_migration" => return Err(Problem::from_store(&error)),
         _ => {}
     }
-    let (store, opened) =
-        SqliteStore::init(&settings.db, &store_options).map_err(|error| Problem::from_store(&error))?;
+    let (store, opened) = SqliteStore::init(path, &store_options).map_err(|error| Problem::from_store(&error))?;
     store::report_opened(session, settings, &opened, false);
     Ok(Chosen::File(Arc::new(store)))
 }

@@ -5,7 +5,7 @@ use std::net::{SocketAddr, TcpListener};
 use std::sync::Arc;
 
 use cola_ia_core::clock::{Clock as _, SystemClock, SystemEntropy};
-use cola_ia_core::store::{OpId, Store, TokenRequest, TokenScope};
+use cola_ia_core::store::{OpId, TokenRequest, TokenScope};
 use signal_hook::consts::{SIGINT, SIGTERM};
 use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::watch;
@@ -15,7 +15,8 @@ use crate::config::{Settings, Warning};
 use crate::http::auth::{hash_of, new_token};
 use crate::http::{App, InSource, LogFormat, Parts, serve, start_log};
 use crate::lang::Message;
-use crate::{private, schedule, store};
+use crate::store::{self, Making};
+use crate::{private, schedule};
 
 /// The name of the token that the first start makes.
 const FIRST_TOKEN: &str = "admin";
@@ -35,7 +36,11 @@ pub fn run(session: &Session, options: ServeOptions, settings: Settings) -> Resu
     let sources = sources(session, &settings)?;
     let listener = listen(settings.listen)?;
     let address = listener.local_addr().map_err(|cause| cannot_listen(settings.listen, &cause))?;
-    let store: Arc<dyn Store> = Arc::new(store::open(session, &settings)?);
+    let store = store::open(session, &settings, Making::ForIntake)?.shared();
+    if settings.backup_every.is_some() && settings.db.file().is_none() {
+        let message = Message::new("serve-backup-database").with("path", &settings.db);
+        session.warn(&Warning { message, hint: Some(Message::new("store-is-database-backup-hint")) });
+    }
     start_log(options.log, session.quiet);
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .enable_all()
@@ -128,7 +133,7 @@ async fn first_start(session: &Session, app: &App) -> Result<(), Problem> {
         return Ok(());
     }
     let token = new_token(&*app.entropy);
-    let path = private::beside(&app.settings.db, "admin-token");
+    let path = private::beside(&app.settings.db.base(), "admin-token");
     private::write(&path, &token).map_err(|cause| {
         Problem::failed(Message::new("serve-token-file").with("path", path.display()).caused_by(&cause))
     })?;

@@ -42,7 +42,7 @@ pub struct TailOptions {
 const LOOK_EVERY: Duration = Duration::from_millis(200);
 /// The store is read this often even where its files look as before: their times are no finer than the system's clock tick.
 const READ_EVERY: Duration = Duration::from_secs(5);
-/// How often a server is asked: it has no files to look at.
+/// How often a server or a database is asked: it has no files to look at.
 const ASK_EVERY: Duration = Duration::from_millis(500);
 /// How long a lock is waited for before the next attempt.
 const LOCK_WAIT: Duration = Duration::from_secs(1);
@@ -57,11 +57,9 @@ pub fn run(session: &Session, options: &TailOptions, settings: &Settings) -> Res
         signal_hook::flag::register(signal, Arc::clone(&interrupted))
             .map_err(|error| Problem::failed(Message::new("signals-failed").caused_by(&error)))?;
     }
-    let remote = match &settings.server {
-        Some(_) => Some(store::view(session, settings)?),
-        None => None,
-    };
-    let look = || remote.is_none().then(|| Look::at(&settings.db));
+    let file = settings.db.file().filter(|_| settings.server.is_none());
+    let remote = if file.is_none() { Some(store::view(session, settings)?) } else { None };
+    let look = || file.map(Look::at);
     let mut follower = Follower { session, options, settings, remote: remote.as_ref(), cursor: None, waits_for: None };
     loop {
         let seen = look();
@@ -100,7 +98,7 @@ struct Follower<'a> {
     session: &'a Session,
     options: &'a TailOptions,
     settings: &'a Settings,
-    /// The store behind a server, if it is one.
+    /// The store, where it is no file.
     remote: Option<&'a Chosen>,
     cursor: Option<Cursor>,
     /// The error that has been told while the store is waited for.
@@ -114,7 +112,8 @@ impl Follower<'_> {
         let store: &dyn Store = match self.remote {
             Some(remote) => &**remote,
             None => {
-                opened = store::view_briefly(self.settings, LOCK_WAIT).map_err(|error| self.cannot(&error))?;
+                let path = self.settings.db.file().unwrap_or(Path::new(""));
+                opened = store::view_briefly(path, self.settings, LOCK_WAIT).map_err(|error| self.cannot(&error))?;
                 &opened
             }
         };
@@ -148,8 +147,9 @@ impl Follower<'_> {
 
     /// What passes is waited for and told once; anything else ends.
     fn cannot(&mut self, error: &StoreError) -> Stop {
-        const PASSING: [&str; 6] = [
+        const PASSING: [&str; 7] = [
             "server_unreachable",
+            "store_unreachable",
             "store_locked",
             "store_missing",
             "store_needs_migration",

@@ -12,7 +12,7 @@ use crate::lang::Message;
 use crate::print::{shell_path, shell_word};
 
 /// Commands that later versions are to have. Whoever tries one has read of it: no other command is guessed.
-const PLANNED: &[&str] = &["demo", "mcp", "move"];
+const PLANNED: &[&str] = &["demo", "mcp"];
 
 /// The same mistake as a [`Problem`] with its hints.
 pub(super) fn explain(error: &Error, root: &Clap, args: &[OsString]) -> Problem {

@@ -3,6 +3,7 @@
 //! One [table](SETTINGS) describes every setting; reading, `config show`, the file that `init` writes and the help come
 //! from it. Nothing here knows what the settings are for.
 
+mod db;
 mod environment;
 mod file;
 mod nearest;
@@ -18,7 +19,7 @@ mod value;
 mod write;
 
 use std::cmp::Ordering;
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::net::{IpAddr, SocketAddr};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -27,7 +28,9 @@ use cola_ia_core::event::Source;
 use cola_ia_core::job::RetryPolicy;
 use cola_ia_core::limits::{LINE_MAX_BYTES_CEILING, LINE_MAX_BYTES_DEFAULT};
 use cola_ia_core::price::Prices;
+use cola_ia_store::postgres::Address;
 
+pub use db::Db;
 pub use environment::Environment;
 pub use file::{CONFIG_VAR, DEFAULT_FILE, check_text};
 pub use nearest::nearest;
@@ -84,8 +87,10 @@ pub struct Resolved {
 /// All settings, resolved.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Settings {
-    /// The store's file, as seen from the working folder.
-    pub db: PathBuf,
+    /// Where the store is.
+    pub db: Db,
+    /// Most connections to a database.
+    pub db_connections: u32,
     /// The server that is worked with in place of that file.
     pub server: Option<Server>,
     /// The source of events that name none.
@@ -204,12 +209,14 @@ impl Settings {
             resolved.push(Resolved { setting, value, origin });
         }
         let server = server_of(&resolved)?;
+        let db = db_of(&resolved)?;
         let text_bound = resolved.iter().find(|one| one.setting.name == "max_text_bytes");
         let text_bound = text_bound.and_then(|one| one.value.as_bytes()).unwrap_or(usize::MAX);
         file.schedules.iter().try_for_each(|schedule| schedule.check_length(text_bound))?;
         let mut warnings = environment.unknown_variables(&sources::variables(&file.sources));
         warnings.extend(settle_line_bound(&mut resolved));
         Ok(Self {
+            db,
             prices: prices::by_model(&file.prices),
             price_lines: file.prices,
             server,
@@ -242,7 +249,8 @@ impl Settings {
         let count = |name: &str| value(name).and_then(Value::as_count).unwrap_or_default();
         let duration = |name: &str| value(name).and_then(Value::as_duration).unwrap_or_default();
         Self {
-            db: value("db").and_then(Value::as_path).map(Path::to_path_buf).unwrap_or_default(),
+            db: Db::default(),
+            db_connections: count("db_connections"),
             default_source: value("default_source").and_then(Value::as_source).unwrap_or_default(),
             max_text_bytes: bytes("max_text_bytes"),
             max_line_bytes: bytes("max_line_bytes"),
@@ -285,6 +293,35 @@ impl Settings {
             file,
             warnings,
         }
+    }
+}
+
+/// The place of a store that a person wrote.
+///
+/// # Errors
+/// It is none.
+pub fn db(text: &OsStr) -> Result<Db, Problem> {
+    let shown = text.to_string_lossy();
+    if Address::is_one(&shown) {
+        let address = Address::parse(&shown, None).map_err(|error| Problem::from_store(&error))?;
+        return Ok(Db::Postgres(Box::new(address)));
+    }
+    if text.is_empty() || shown.contains("://") {
+        let message = Message::new("usage-move-to").with("to", redact_url(&shown));
+        return Err(Problem::usage(message).hint(Message::new("fault-store-url-hint")));
+    }
+    Ok(Db::File(PathBuf::from(text)))
+}
+
+/// Where the store is: what an address itself says of the schema counts before the setting.
+fn db_of(resolved: &[Resolved]) -> Result<Db, Problem> {
+    let value = |name: &str| resolved.iter().find(|entry| entry.setting.name == name).map(|entry| &entry.value);
+    let path = value("db").and_then(Value::as_path).unwrap_or(Path::new(""));
+    match path.to_str().filter(|text| Address::is_one(text)) {
+        None => Ok(Db::File(path.to_path_buf())),
+        Some(text) => Address::parse(text, value("schema").and_then(Value::as_schema))
+            .map(|address| Db::Postgres(Box::new(address)))
+            .map_err(|error| Problem::from_store(&error)),
     }
 }
 

@@ -27,8 +27,10 @@ pub struct Setting {
 /// What a setting takes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Kind {
-    /// The path of a store's file. A relative one in a file is relative to that file's folder.
+    /// The path of a store's file, or the address of a database. A relative path in a file is relative to that file's folder.
     Store,
+    /// The name of a schema in a database.
+    Schema,
     /// The address of a server; empty for none.
     Server,
     /// A secret; empty for none.
@@ -75,7 +77,7 @@ pub enum Kind {
 }
 
 /// Every setting, in the order in which people read them.
-pub const SETTINGS: [Setting; 33] = [
+pub const SETTINGS: [Setting; 35] = [
     Setting {
         name: "db",
         env: "COLA_IA_DB",
@@ -83,6 +85,24 @@ pub const SETTINGS: [Setting; 33] = [
         kind: Kind::Store,
         default: "cola_ia.sqlite3",
         about: "setting-db",
+        secret: false,
+    },
+    Setting {
+        name: "schema",
+        env: "COLA_IA_SCHEMA",
+        flag: None,
+        kind: Kind::Schema,
+        default: cola_ia_store::postgres::DEFAULT_SCHEMA,
+        about: "setting-schema",
+        secret: false,
+    },
+    Setting {
+        name: "db_connections",
+        env: "COLA_IA_DB_CONNECTIONS",
+        flag: None,
+        kind: Kind::Count { min: 2, max: 1_000 },
+        default: "8",
+        about: "setting-db-connections",
         secret: false,
     },
     Setting {

@@ -40,7 +40,7 @@ fn defaults_with(vars: &[(&str, &str)]) -> Result<Settings, Problem> {
 #[test]
 fn defaults_are_what_the_documents_say() {
     let settings = defaults_with(&[]).unwrap();
-    assert_eq!(settings.db, PathBuf::from("cola_ia.sqlite3"));
+    assert_eq!(settings.db, Db::File("cola_ia.sqlite3".into()));
     assert_eq!(settings.default_source, Source::default());
     assert_eq!(settings.max_text_bytes, cola_ia_core::limits::TEXT_MAX_BYTES_DEFAULT);
     assert_eq!(settings.max_line_bytes, LINE_MAX_BYTES_DEFAULT);
@@ -57,21 +57,21 @@ fn defaults_are_what_the_documents_say() {
 fn a_flag_wins_over_the_environment_and_that_over_the_file() {
     let (folder, mut flags) = folder_with("\n# a comment\ndb = \"a.db\"\nlock_wait = \"1s\"\n");
     let settings = load(&flags, &[]).unwrap();
-    assert_eq!(settings.db, folder.path().join("a.db"));
+    assert_eq!(settings.db, Db::File(folder.path().join("a.db")));
     assert_eq!(settings.resolved[0].origin, Origin::File(folder.path().join("cola-ia.toml"), 3));
     let vars = [("COLA_IA_DB", "b.db"), ("COLA_IA_LOCK_WAIT", "")];
     let settings = load(&flags, &vars).unwrap();
-    assert_eq!((settings.db, settings.lock_wait), (PathBuf::from("b.db"), Duration::from_secs(1)));
+    assert_eq!((settings.db, settings.lock_wait), (Db::File("b.db".into()), Duration::from_secs(1)));
     assert_eq!(settings.resolved[0].origin, Origin::Environment("COLA_IA_DB"));
     flags.settings.push(("db", "c.db".into()));
     let settings = load(&flags, &vars).unwrap();
-    assert_eq!((settings.db, &settings.resolved[0].origin), (PathBuf::from("c.db"), &Origin::Flag("db")));
+    assert_eq!((settings.db, &settings.resolved[0].origin), (Db::File("c.db".into()), &Origin::Flag("db")));
 }
 
 #[test]
 fn an_absolute_path_in_the_file_stays() {
     let (_folder, flags) = folder_with("db = \"/srv/ia.db\"");
-    assert_eq!(load(&flags, &[]).unwrap().db, PathBuf::from("/srv/ia.db"));
+    assert_eq!(load(&flags, &[]).unwrap().db, Db::File("/srv/ia.db".into()));
 }
 
 #[test]
@@ -193,10 +193,10 @@ fn a_mistake_in_the_file_names_line_column_and_the_nearest_key() {
 
 #[test]
 fn a_store_elsewhere_is_refused_without_its_password() {
-    let said = mistake("db = \"postgres://ana:s3cret@db/ia\"");
-    assert!(said.contains("no PostgreSQL backend") && said.contains("ana:***@db"), "{said}");
+    let said = mistake("db = \"postgres://ana:s3cret@db\"");
+    assert!(said.contains("no database") && said.contains("ana:***@db"), "{said}");
     assert!(!said.contains("s3cret"), "{said}");
-    assert!(mistake("db = \"sqlite:///x.db\"").contains("a store is a file"));
+    assert!(mistake("db = \"sqlite:///x.db\"").contains("a store is a file or a database"));
     assert!(mistake("db = \"\"").contains("the path is empty"));
 }
 
@@ -225,7 +225,7 @@ fn what_is_shown_can_be_pasted_back() {
     let text: String = shown.resolved.iter().map(|one| pasteable_line(one) + "\n").collect();
     let (folder, flags) = folder_with(&text);
     let pasted = load(&flags, &[]).unwrap();
-    assert_eq!(pasted.db, folder.path().join(&shown.db));
+    assert_eq!(pasted.db, Db::File(folder.path().join(shown.db.file().unwrap())));
     for (one, other) in shown.resolved.iter().zip(&pasted.resolved).skip(1) {
         match &one.value {
             Value::Path(path) => assert_eq!(other.value, Value::Path(folder.path().join(path))),
@@ -270,7 +270,7 @@ fn the_commented_file_is_all_defaults_and_means_what_it_says() {
         assert_eq!(uncommented.lines().count(), SETTINGS.len(), "{text}");
         let (folder, flags) = folder_with(&uncommented);
         let settings = load(&flags, &[]).unwrap();
-        assert_eq!(settings.db, folder.path().join("cola_ia.sqlite3"));
+        assert_eq!(settings.db, Db::File(folder.path().join("cola_ia.sqlite3")));
         for (one, other) in settings.resolved.iter().zip(defaults_with(&[]).unwrap().resolved).skip(1) {
             // A path in a file is relative to its folder.
             match other.value {
@@ -607,5 +607,34 @@ fn where_the_server_is_and_its_backups_are_settings() {
     ] {
         let problem = defaults_with(&[(name, value)]).unwrap_err();
         assert!(!problem.render(&Lang::only(Language::English), false).contains("s3cret"));
+    }
+}
+
+#[test]
+fn a_store_is_a_file_or_a_schema_of_a_database() {
+    let (_folder, flags) = folder_with("db = \"postgres://ana:s3cret@db.example:6000/cola\"\nschema = \"uno\"");
+    let settings = load(&flags, &[]).unwrap();
+    let Db::Postgres(address) = &settings.db else { panic!("{:?}", settings.db) };
+    assert_eq!((address.to_string().as_str(), address.schema()), ("postgres://ana@db.example:6000/cola", "uno"));
+    assert_eq!((settings.db.file(), settings.db.base()), (None, PathBuf::from("uno")));
+    let shown: Vec<String> = settings.resolved.iter().map(pasteable_line).collect();
+    assert!(shown.iter().all(|line| !line.contains("s3cret")), "{shown:?}");
+    // What the address says of itself counts first.
+    let told = load(&flags, &[("COLA_IA_DB", "postgres://ana@db/cola?schema=dos")]).unwrap();
+    assert!(matches!(&told.db, Db::Postgres(address) if address.schema() == "dos"), "{:?}", told.db);
+}
+
+#[test]
+fn an_address_that_is_none_is_refused_without_its_password() {
+    for (text, cause) in
+        [("postgres://ana:s3cret@db", "no database"), ("postgres://ana:s3cret@db/cola?sslmode=maybe", "sslmode")]
+    {
+        let problem = defaults_with(&[("COLA_IA_DB", text)]).unwrap_err();
+        let said = problem.message().in_prose(&Lang::only(Language::English));
+        assert!(said.contains(cause) && !said.contains("s3cret"), "{said}");
+    }
+    for schema in ["", "pg_x", &"x".repeat(64)] {
+        let refused = Kind::Schema.parse_flag("schema", schema.as_ref());
+        assert!(refused.is_err(), "{schema:?}");
     }
 }

@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use cola_ia_core::age::parse_age;
 use cola_ia_core::event::Source;
+use cola_ia_store::postgres::Address;
 use toml::Spanned;
 use toml::de::{DeArray, DeValue};
 
@@ -21,7 +22,7 @@ pub(super) const NEVER: &str = "never";
 /// A value.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Value {
-    /// A path.
+    /// A path, or the address of a database where a store may be in one.
     Path(PathBuf),
     /// The address of a server, if there is one.
     Server(Option<ServerUrl>),
@@ -47,6 +48,8 @@ pub enum Value {
     Url(String),
     /// Names of hosts, in lower case.
     Hosts(Vec<String>),
+    /// The name of a schema in a database.
+    Schema(String),
     /// IP addresses.
     Addresses(Vec<IpAddr>),
 }
@@ -112,6 +115,11 @@ impl Value {
         if let Self::Hosts(hosts) = self { Some(hosts) } else { None }
     }
 
+    /// The schema, where it is one.
+    pub fn as_schema(&self) -> Option<&str> {
+        if let Self::Schema(name) = self { Some(name) } else { None }
+    }
+
     /// The addresses, where it is a list of them.
     pub fn as_addresses(&self) -> Option<&[IpAddr]> {
         if let Self::Addresses(addresses) = self { Some(addresses) } else { None }
@@ -133,6 +141,10 @@ pub(super) struct Fault {
 impl Fault {
     pub(super) fn new(key: &'static str, value: &str) -> Self {
         Self { message: Message::new(key).with("value", value), hint: None }
+    }
+
+    fn caused(key: &'static str, value: &str, cause: &str) -> Self {
+        Self { message: Message::new(key).with("value", value).with("cause", cause), hint: None }
     }
 
     fn hint(mut self, key: &'static str) -> Self {
@@ -198,6 +210,7 @@ impl Kind {
             Self::Hosts => hosts(between_commas(text)),
             Self::Addresses => addresses(between_commas(text)),
             Self::Folder => folder(text),
+            Self::Schema => schema(text),
         }
     }
 
@@ -223,6 +236,7 @@ impl Kind {
                 | Self::Hosts
                 | Self::Addresses
                 | Self::Server
+                | Self::Schema
                 | Self::Secret,
                 DeValue::String(text),
             ) => self.parse_text(text.as_ref().as_ref()),
@@ -236,7 +250,9 @@ impl Kind {
             },
             (Self::Store | Self::Folder, DeValue::String(text)) => match self.parse_text(text.as_ref().as_ref())? {
                 // An empty folder is the working one: joining it would add nothing but a changed spelling.
-                Value::Path(path) if path.is_relative() && !folder.as_os_str().is_empty() => {
+                Value::Path(path)
+                    if path.is_relative() && !folder.as_os_str().is_empty() && !Address::is_one(text.as_ref()) =>
+                {
                     Ok(Value::Path(folder.join(path)))
                 }
                 value => Ok(value),
@@ -256,6 +272,7 @@ impl Kind {
                     | Self::Url
                     | Self::Folder
                     | Self::Server
+                    | Self::Schema
                     | Self::Secret
                     | Self::File => "fault-type-string",
                 };
@@ -273,8 +290,14 @@ fn store_path(text: &OsStr) -> Result<Value, Fault> {
     if text.as_encoded_bytes().contains(&0) {
         return Err(Fault::new("fault-path-nul", &shown));
     }
-    if shown.starts_with("postgres://") || shown.starts_with("postgresql://") {
-        return Err(Fault::new("fault-postgres", &redact_url(&shown)).hint("fault-postgres-hint"));
+    if Address::is_one(&shown) {
+        return match Address::parse(&shown, None) {
+            Ok(_) => Ok(Value::Path(PathBuf::from(text))),
+            Err(error) => {
+                Err(Fault::caused("fault-postgres", &redact_url(&shown), error.fact("cause").unwrap_or_default())
+                    .hint("fault-postgres-hint"))
+            }
+        };
     }
     if shown.contains("://") {
         return Err(Fault::new("fault-store-url", &redact_url(&shown)).hint("fault-store-url-hint"));
@@ -312,6 +335,14 @@ fn folder(text: &str) -> Result<Value, Fault> {
         _ if text.contains('\0') => Err(Fault::new("fault-path-nul", text)),
         _ => Ok(Value::Path(PathBuf::from(text))),
     }
+}
+
+/// As PostgreSQL takes a name: what is longer would be cut.
+fn schema(text: &str) -> Result<Value, Fault> {
+    if text.is_empty() || text.len() > 63 || text.contains('\0') || text.starts_with("pg_") {
+        return Err(Fault::new("fault-schema", text).hint("fault-schema-hint"));
+    }
+    Ok(Value::Schema(text.to_owned()))
 }
 
 /// `127.0.0.1:8787`, `[::1]:8787`, `localhost:8787`: a name is not looked up.

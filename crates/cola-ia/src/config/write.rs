@@ -47,6 +47,7 @@ pub fn toml_literal(value: &Value) -> String {
         Value::Bool(value) => value.to_string(),
         Value::Listen(address) => quoted(&address.to_string()),
         Value::Url(url) => quoted(url),
+        Value::Schema(name) => quoted(name),
         Value::Hosts(hosts) => format!("[{}]", hosts.iter().map(|host| quoted(host)).collect::<Vec<_>>().join(", ")),
         Value::Addresses(addresses) => {
             let quoted: Vec<_> = addresses.iter().map(|address| quoted(&address.to_string())).collect();

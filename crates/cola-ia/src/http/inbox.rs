@@ -185,7 +185,7 @@ async fn enter(app: &App, name: &Source, parts: &Parts, whole: Whole, remote: Ip
 /// A secret that a handshake brought goes to a private file beside the store, for the operator to put where the configuration looks
 /// for it. It is told nowhere else.
 fn keep_token(app: &App, name: &Source, token: &HandshakeToken) {
-    let path = private::beside(&app.settings.db, &format!("{name}.token"));
+    let path = private::beside(&app.settings.db.base(), &format!("{name}.token"));
     match private::write(&path, token.reveal()) {
         Ok(()) => tracing::warn!(source = name.as_str(), file = %path.display(), "the secret of a handshake was kept"),
         Err(error) => tracing::error!(source = name.as_str(), %error, "the secret of a handshake could not be kept"),

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use cola_ia_core::job::Outcome;
-use cola_ia_core::store::{LEASES_MAX, OpId, PruneRequest, Pruned, StoreError};
+use cola_ia_core::store::{Duty, LEASES_MAX, OpId, PruneRequest, Pruned, StoreError};
 use tokio::task::JoinSet;
 use tokio::time::sleep;
 
@@ -24,6 +24,8 @@ const FIRST_PRUNE: Duration = Duration::from_mins(5);
 const PRUNE_EVERY: Duration = Duration::from_hours(24);
 /// After one that failed.
 const PRUNE_AGAIN: Duration = Duration::from_hours(1);
+/// How long a step can take before another server thinks that this one is gone.
+const PRUNE_HELD: Duration = Duration::from_mins(5);
 /// Between two of its steps, in which others write.
 const BETWEEN_STEPS: Duration = Duration::from_millis(100);
 
@@ -33,8 +35,10 @@ pub(super) fn start(app: &Arc<App>) -> JoinSet<()> {
     tasks.spawn(until_stopped(app.clone(), recover(app.clone())));
     tasks.spawn(until_stopped(app.clone(), prune(app.clone())));
     tasks.spawn(until_stopped(app.clone(), refusals(app.clone())));
-    if let Some(every) = app.settings.backup_every {
-        tasks.spawn(until_stopped(app.clone(), backup::keep(app.clone(), every)));
+    // Backups of a database are its server's.
+    if let (Some(every), Some(store)) = (app.settings.backup_every, app.settings.db.file()) {
+        let keeping = backup::keep(app.clone(), store.to_path_buf(), every);
+        tasks.spawn(until_stopped(app.clone(), keeping));
     }
     tasks
 }
@@ -64,6 +68,9 @@ async fn recover(app: Arc<App>) -> Infallible {
 
 async fn recovered(app: &App) -> Result<u64, StoreError> {
     let mut count = 0;
+    if !app.store.duty(Duty::Recover, 2 * RECOVER_EVERY).await? {
+        return Ok(count);
+    }
     loop {
         let recovered = app.store.recover(app.settings.retry, LEASES_MAX as u32, false).await?;
         for _ in &recovered.jobs {
@@ -104,6 +111,10 @@ async fn pruned(app: &App) -> Result<Pruned, StoreError> {
         PruneRequest { texts: settings.retention_texts, deliveries: settings.retention_deliveries, after: None };
     let mut sum = Pruned::default();
     loop {
+        // Asked before each step: who does it keeps it, and of several servers one does.
+        if !app.store.duty(Duty::Prune, PRUNE_HELD).await? {
+            return Ok(sum);
+        }
         let found = app.store.prunable(request.clone()).await?;
         let step = if found.is_empty() {
             found

@@ -16,7 +16,6 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use cola_ia_core::clock::{SystemClock, SystemEntropy};
 use cola_ia_core::store::export::{EXPORT_VERSION, ImportBatch, Kind};
 use cola_ia_core::store::{ErrorKind, OpId, StoreError};
-use cola_ia_store::sqlite::{Options, SqliteStore};
 use cola_ia_wire::{ExportCounts, ExportHeader, ExportLine, read_export_line};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use pollster::block_on;
@@ -29,7 +28,7 @@ use crate::cli::{Exit, Problem, Session, errors};
 use crate::config::Settings;
 use crate::intake::{RawEnd, RawLine, read_raw};
 use crate::lang::Message;
-use crate::store::{self, Chosen};
+use crate::store::{self, Chosen, Making};
 use assemble::{Assembler, Member};
 
 /// Runs the command.
@@ -37,7 +36,7 @@ use assemble::{Assembler, Member};
 /// # Errors
 /// Where it could not be done, or not to its end; what entered before is there all the same, and running it again is safe.
 pub fn run(session: &Session, options: &ImportOptions, settings: &Settings) -> Result<Exit, Problem> {
-    let size = check(&options.input, &settings.db)?;
+    let size = check(&options.input, settings.db.file())?;
     let interrupt =
         Interrupt::listen(|| ()).map_err(|cause| Problem::failed(Message::new("signals-failed").caused_by(&cause)))?;
     let name = options.name();
@@ -76,14 +75,14 @@ fn not_readable(name: &str, cause: &std::io::Error) -> Problem {
 }
 
 /// Looks at the input before the store is opened, which would make one. Answers its size, where it has one.
-fn check(input: &Input, store: &Path) -> Result<Option<u64>, Problem> {
+fn check(input: &Input, store: Option<&Path>) -> Result<Option<u64>, Problem> {
     let Input::File(path) = input else { return Ok(None) };
     let metadata = std::fs::metadata(path).map_err(|cause| not_readable(&path.display().to_string(), &cause))?;
     if metadata.is_dir() {
         return Err(Problem::failed(Message::new("input-is-folder").with("path", path.display())));
     }
-    let is_store =
-        std::fs::metadata(store).is_ok_and(|store| (store.dev(), store.ino()) == (metadata.dev(), metadata.ino()));
+    let is_store = store.and_then(|store| std::fs::metadata(store).ok());
+    let is_store = is_store.is_some_and(|store| (store.dev(), store.ino()) == (metadata.dev(), metadata.ino()));
     if is_store {
         return Err(Problem::failed(Message::new("input-is-store").with("path", path.display())));
     }
@@ -207,11 +206,8 @@ impl Import<'_> {
             return store::change(self.session, self.settings);
         }
         let patience = Arc::new(LockWait::new(self.interrupt.clone(), self.session.clone()));
-        let options = Options { patience, ..store::options(self.settings) };
-        let (store, opened) =
-            SqliteStore::init(&self.settings.db, &options).map_err(|error| Problem::from_store(&error))?;
-        store::report_opened(self.session, self.settings, &opened, false);
-        Ok(Chosen::File(Arc::new(store)))
+        let made = store::made(self.settings, Making::Plain, patience).map_err(|error| Problem::from_store(&error))?;
+        Ok(store::told(self.session, self.settings, made))
     }
 
     fn not_an_export(&self) -> Problem {

@@ -18,6 +18,7 @@ heading-examples = Examples
 heading-exit-codes = Exit codes
 help-more = More, with examples, with --help.
 
+value-store = PLACE
 value-file = FILE
 value-url = URL
 value-folder = FOLDER
@@ -420,6 +421,26 @@ exit-codes-backup =
     1    it could not be made; nothing is left of it
     2    the command or a setting is not understood; nothing was attempted
     130  interrupted; nothing is left of it
+
+about-move = Move the whole store to another place: a database, or a new file
+about-move-long =
+    Copies everything: events, jobs, conflicts, deliveries, attempts, effects with their keys, and
+    money. Stop workers and the server first; while a worker has a job in hand nothing is moved.
+
+    The store is marked before anything is copied: from then on it can be read and takes nothing in,
+    so that nobody goes on with both. The other place must be empty or not there yet. At the end both
+    are compared record by record. Interrupted, run it again: it goes on. --undo takes the mark away
+    again, as long as nobody works with the other place. Tokens are not copied: make new ones.
+usage-move = cola-ia move --to PLACE | --undo [OPTIONS]
+examples-move =
+    cola-ia move --to postgres://cola@db.example/cola
+    cola-ia move --db postgres://cola@db.example/cola --to cola_ia.sqlite3
+    cola-ia move --undo
+exit-codes-move =
+    0    all of it is there
+    1    it could not be done, or not to its end: run it again
+    2    the command or a setting is not understood; nothing was attempted
+    130  interrupted: run it again
 
 about-restore = Put a backup in the place of the store
 about-restore-long =
@@ -1050,6 +1071,9 @@ arg-no-progress = No progress bar (one is shown on stderr while stdout goes else
 arg-to-file = The new file; it must not exist
 arg-from-file = The backup
 arg-no-progress-there = Do not show how far it is
+arg-to = Where the store goes: postgres://USER@HOST/DATABASE, or a new file
+arg-undo = Take the mark of a move away: this store takes things in again
+arg-move-json = Print the counts as JSON, one object a kind
 arg-at = When the store was put back: now, an age such as 2h, a date (its start, UTC), or an RFC 3339 instant
 arg-clear = Take the mark away: what may have happened has been looked into
 arg-quick = Only the newest rows of each table, and not every entry of every index
@@ -1258,7 +1282,7 @@ fault-not-utf8 = “{ $value }” is not valid UTF-8
 fault-not-bool = “{ $value }” is neither true nor false
 fault-empty-path = the path is empty
 fault-path-nul = the path has a character U+0000
-fault-postgres = this version has no PostgreSQL backend and cannot open { $value }
+fault-postgres = { $value } is not the address of a database: { $cause }
 fault-server-url = “{ $value }” is not the address of a server
 fault-server-url-user = “{ $value }” names a user: a server is opened with a token, COLA_IA_TOKEN or COLA_IA_TOKEN_FILE
 fault-server-url-open = “{ $value }” would send the token over an open network
@@ -1269,9 +1293,11 @@ usage-server-and-db = both a server, { $server }, and a file, { $db }, are named
 usage-server-and-db-hint = name one of the two: --server and --db, COLA_IA_SERVER and COLA_IA_DB, or the settings server and db
 usage-server-refused = “{ $command }” works on this machine, and not with the server { $server }
 usage-server-refused-hint = run it where the store's file is, without --server and with COLA_IA_SERVER unset
-fault-postgres-hint = give the path of a file: cola-ia keeps its store in SQLite
-fault-store-url = a store is a file, and { $value } is an address
-fault-store-url-hint = give the path alone, such as cola_ia.sqlite3
+fault-postgres-hint = write it as postgres://USER@HOST:PORT/DATABASE; the password goes into PGPASSWORD, or behind the user after a colon
+fault-store-url = a store is a file or a database of PostgreSQL, and { $value } is another address
+fault-store-url-hint = give the path alone, such as cola_ia.sqlite3, or postgres://USER@HOST/DATABASE
+fault-schema = “{ $value }” is not the name of a schema
+fault-schema-hint = 1 to 63 bytes; those that start with pg_ are PostgreSQL's own
 fault-source = “{ $value }” is not the name of a source
 fault-source-hint = a source is 1 to 64 characters of a–z, 0–9, “.”, “_” and “-”, and starts with a letter or a digit
 fault-not-bytes = “{ $value }” is not a size
@@ -1324,7 +1350,10 @@ config-file-head =
     A flag wins over the environment, and the environment over this file. See what is in force with: cola-ia config show --origin
 config-file-prices = What models cost, in the store's currency: for a million tokens that go in and come out, and for each request. They are used where a result tells model and tokens and no cost. The name is the one that results tell, letter for letter.
 config-file-variable = In the environment: { $variable }.
-setting-db = The store's file. A relative path is relative to the folder of this file.
+setting-db =
+    The store's file, or a database of PostgreSQL: postgres://USER@HOST:PORT/DATABASE. A relative path is relative to the folder of this file.
+setting-schema = The schema of the database that the store is in. One database can hold several stores.
+setting-db-connections = Most connections that a process keeps to the database.
 setting-server =
     The address of a server that all commands work with in place of the store's file: https, or http on this machine. Empty: none.
 setting-token = The token that opens the server. Better kept in a file: token_file.
@@ -1333,7 +1362,7 @@ setting-default-source = The source of events that name none.
 setting-max-text-bytes = Longest text of an event, in bytes or with a unit (KiB, MiB). At most 256 MiB.
 setting-max-line-bytes =
     Longest line of an input, in bytes or with a unit. At most 1 GiB. Left out, it follows max_text_bytes: six times that and 2 MiB, and never less than 8 MiB.
-setting-lock-wait = How long to wait while another process writes to the store (ms, s, m, h). At most 24h.
+setting-lock-wait = How long to wait while another process writes to the store, or its database cannot answer (ms, s, m, h). At most 24h.
 setting-allow-network-filesystem =
     Open a store on a network filesystem all the same. Locks are not reliable there and the store can be damaged: use it only if one single machine has it mounted.
 setting-lease =
@@ -1711,6 +1740,8 @@ erase-again = it was erased on { $time } already, and is still gone
 erase-cancelled = its job was not over and is cancelled
 erase-resource-hint = what its job made elsewhere is still there: { $resource }
 erase-entered-hint = a text of it entered under another id and is still there: event { $events }
+erase-database-kept = the database's server has it until it tidies up (VACUUM), and in its archived logs
+erase-database-kept-hint = VACUUM the tables events, conflicts, revisions and deliveries; old logs and backups end by their own rules
 erase-log-kept = somebody is reading an older state of the store: until that ends, its log still has what was erased
 erase-log-kept-hint = run the same again later; it empties the log
 erase-copies-hint = copies and backups made before still have it
@@ -2055,6 +2086,52 @@ doctor-warnings =
        *[other] { $count } warnings
     }
 doctor-versions = cola-ia { $program }, SQLite { $sqlite }, schema { $schema }, made by cola-ia { $made_by }
+doctor-versions_postgres = cola-ia { $program }, PostgreSQL { $server }, schema { $schema }, made by cola-ia { $made_by }
+doctor-connections = { $count } of { $most } connections of the server are taken
+doctor-connections_few = { $count } of { $most } connections of the server are taken: the next one may be refused
+doctor-connections_few-hint = put a pooler in between (PgBouncer, by transaction), or raise max_connections
+doctor-server_old = the server is PostgreSQL { $server }: it must be 13 or newer
+doctor-server_old-hint = move the database to a newer server
+doctor-server_fsync = { $setting } is off: when the machine stops, the database may be torn and nothing brings it back
+doctor-server_fsync-hint = set it to on and restart the server; only a server for tests does without
+doctor-server_full_pages = { $setting } is off: when the machine stops, pages may be torn
+doctor-server_full_pages-hint = set it to on, unless the filesystem itself writes whole pages
+doctor-server_commits = { $setting } is off: what was answered as stored is lost when the server stops within a moment
+doctor-server_commits-hint = set it to on, for this database at least: ALTER DATABASE NAME SET synchronous_commit = on
+doctor-server_autovacuum = { $setting } is off: dead rows stay, and the store becomes slower and larger every day
+doctor-server_autovacuum-hint = set it to on
+doctor-server_replica = the server is a replica: it can be looked at, and takes nothing in
+doctor-server_replica-hint = give the address of the primary, or of what leads to it
+doctor-server_hides = connections of other users cannot be seen: if one of them holds the server back, it is not told here
+doctor-server_hides-hint = GRANT pg_read_all_stats TO the user of the store
+doctor-clocks_apart = the clocks of the server and of this machine are { $seconds } s apart; times are the server's
+doctor-clocks_apart-hint = let both follow the same time servers (NTP)
+doctor-transaction_old = a transaction of { $who } (process { $pid } of the server) is open since { $since_at }: dead rows cannot be removed meanwhile
+doctor-transaction_old-hint = end it where it was begun, or with: SELECT pg_terminate_backend({ $pid })
+doctor-prepared_old = the transaction { $name } is prepared since { $since_at } and not ended: dead rows cannot be removed meanwhile
+doctor-prepared_old-hint = end it with COMMIT PREPARED or ROLLBACK PREPARED
+doctor-slot_unused = nobody uses the replication slot { $name }: for it { $behind_bytes } of log are kept, and more every day
+doctor-slot_unused-hint = start the replica that it is for, or remove it with: SELECT pg_drop_replication_slot('{ $name }')
+doctor-table_bloated = the table { $table } has { $count } dead rows and { $rows } others
+doctor-table_bloated_since = the table { $table } has { $count } dead rows and { $rows } others; it was tidied last at { $vacuumed_at }
+doctor-table_bloated-hint = see who holds the server back, above if anybody; then VACUUM it
+doctor-table_aged = the table { $table } has not been tidied for { $count } transactions: at 2,147,483,648 the server takes nothing more
+doctor-table_aged-hint = VACUUM (FREEZE) it, and see why the server does not do it by itself
+doctor-table_untidied = the server does not tidy the table { $table } by itself
+doctor-table_untidied-hint = put it right with: ALTER TABLE { $table } RESET (autovacuum_enabled)
+doctor-table_unlogged = the table { $table } is not in the log: the server empties it when it has not been stopped in order
+doctor-table_unlogged-hint = put it right with: ALTER TABLE { $table } SET LOGGED
+doctor-table_missing = the table { $table } is not there
+doctor-table_missing-hint = the database was changed by another program: stop the intake and load a backup
+doctor-index_missing = the index { $name } is not there, or no longer keeps what must be there once
+doctor-index_missing-hint = make it again as it is in a new store in another schema: pg_dump --schema-only shows it
+doctor-index_invalid = the index { $name } is invalid: it is not used
+doctor-index_invalid-hint = put it right with: REINDEX INDEX CONCURRENTLY { $name }
+doctor-numbers_behind = the numbers of { $table } are behind those that were given: the next ones would be taken
+doctor-numbers_behind-hint = the database was loaded in part: load the whole backup, its sequences too
+doctor-arrivals_ahead = the database was loaded from another server: { $count } batches have numbers of transactions that this server has not reached
+doctor-arrivals_ahead-hint = the next program that opens the store to write puts them in order; “tail” then begins anew
+doctor-database_damaged-hint = the database was changed by another program or is damaged: stop the intake, keep a copy with pg_dump, and load a backup
 doctor-file = the file has { $bytes }
 doctor-file_cut = the file has { $bytes } and says that it has { $expected_bytes }: its end is missing
 doctor-file_cut-hint = copy the file and its -wal as they are, and bring back a backup with: cola-ia restore FILE
@@ -2360,6 +2437,20 @@ store-store_full = there is no room to write to the store { $path }: { $cause }
 store-store_full-hint = make room and run the same again: nothing is lost, and nothing enters twice
 store-store_io = the store { $path } cannot be read or written: { $cause }
 store-store_io-hint = look at the disk and its log; running the same again is safe
+store-store_unreachable = the database { $path } cannot be reached, or broke off: { $cause }
+store-store_unreachable-hint = running the same again is safe: what was done is not done twice
+store-store_refuses = the database { $path } does not let this user in, or not do this: { $cause }
+store-store_refuses-hint = check user and password (PGPASSWORD), and that the user may create and use the schema
+store-store_no_database = there is no such database: { $path } ({ $cause })
+store-store_no_database-hint = make it first, in UTF-8: createdb -E UTF8 NAME
+store-store_address = { $path } is not the address of a database: { $cause }
+store-store_address-hint = write it as postgres://USER@HOST:PORT/DATABASE
+store-store_tls = no TLS with the database { $path }: { $cause }
+store-store_tls-hint = sslrootcert=FILE names the authority of its certificate
+store-store_encoding = the database { $path } keeps text in { $encoding }, which would change ids and texts
+store-store_encoding-hint = use a database in UTF-8: createdb -E UTF8 -T template0 NAME
+store-store_is_database = { $command } works with a file, and { $path } is a database of PostgreSQL
+store-store_is_database-hint = backups of a database are made by its own tools: see “PostgreSQL” in docs/OPERATIONS.md
 store-store_article = { $path } is a database of the article's script, and only “cola-ia add” takes it over; nothing was changed
 store-store_article-hint = “cola-ia add FILE” keeps a copy of it before; “cola-ia add --dry-run FILE” only tells what that would do
 store-store_in_use = another process has the store { $path } open: { $who }; nothing was changed
@@ -2429,6 +2520,10 @@ store-too_many_leases = at most { $limit } leases can be named at once
 store-too_many_jobs = at most { $limit } jobs can be named at once
 store-import_other_namespace = the store { $path } has events of another origin than the export; nothing was changed
 store-import_other_namespace-hint = import into a new store: cola-ia import --db NEW FILE
+store-store_moved = the store { $path } was moved to another place: it can be read and takes nothing in
+store-store_moved-hint = use the other place (--db, COLA_IA_DB); to stay here after all: cola-ia move --undo
+store-move_running = the store { $path } has { $count } running jobs: a store is moved when nobody has one in hand
+store-move_running-hint = stop the workers and the server; of workers that died: cola-ia recover
 store-import_out_of_order = the records of an import do not stand in the order of an export; this is a fault of cola-ia
 store-import_out_of_order-hint = please report it; nothing of that batch was changed
 store-server_address = the server's address cannot be used: { $cause }
@@ -2472,6 +2567,24 @@ takeover-untaken-more = { $count ->
     [one] one more row stays in the old table
    *[other] { $count } more rows stay in the old table
 }
+
+## move
+
+usage-move-where = “move” wants --to with a place, or --undo
+usage-move-to = { $to } is no place for a store
+move-same-place = { $path } is the store itself
+move-elsewhere = { $path } was moved to { $to }, and goes to one place only
+move-elsewhere-hint = to the end with that: cola-ia move --to the same place; to begin anew: cola-ia move --undo
+move-already = { $path } was moved to { $to } before; nothing was changed
+move-target-not-empty = { $to } has events already; nothing was changed
+move-target-not-empty-hint = move to an empty place; to bring two stores of one origin together use export and import
+move-differs = { $to } does not hold the same as { $path }; the store stays marked, and nothing of it was changed
+move-differs-hint = if somebody has worked with the other place, empty it, run “cola-ia move --undo”, and begin anew
+move-done = { $path } is at { $to } now, whole; the old store can be read and takes nothing in
+move-done-hint = from now on use --db { $to } (COLA_IA_DB); tokens were not copied
+move-undo-nothing = the store was not moved; nothing was changed
+move-undone = the store takes things in again; what was copied to { $to } is still there
+move-undone-hint = do not work with both: remove the other one
 
 ## export, import
 
@@ -2574,6 +2687,8 @@ serve-token-file = the token could not be written to { $path }: { $cause }
 serve-runtime = the server could not start: { $cause }
 serve-exposed = { $address } can be reached by others, without https unless a proxy adds it
 serve-stopped = stopped
+serve-backup-database = backup.every makes no backups of { $path }: they are its server's
+store-is-database-backup-hint = use pg_dump or archived logs: see “PostgreSQL” in docs/OPERATIONS.md
 
 page-what = This server lets each event in once and keeps its job until it is done. What came and how it stands is also told by “cola-ia stats” and by /metrics
 page-login = To see counts here, open the link that the server printed when it started for the first time. Programs use a token: cola-ia token create

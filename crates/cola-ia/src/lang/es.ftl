@@ -18,6 +18,7 @@ heading-examples = Ejemplos
 heading-exit-codes = Códigos de salida
 help-more = Más detalle y ejemplos, con --help.
 
+value-store = LUGAR
 value-file = ARCHIVO
 value-url = URL
 value-folder = CARPETA
@@ -429,6 +430,27 @@ exit-codes-backup =
     1    no se pudo hacer; no queda nada de ella
     2    no se entiende el comando o un ajuste; no se intentó nada
     130  interrumpido; no queda nada de ella
+
+about-move = Traslada el almacén entero a otro lugar: una base de datos o un archivo nuevo
+about-move-long =
+    Copia todo: eventos, trabajos, conflictos, entregas, intentos, efectos con sus claves, y dinero.
+    Detén antes los trabajadores y el servidor; mientras un trabajador tenga un trabajo en la mano no
+    se traslada nada.
+
+    El almacén se marca antes de copiar nada: desde entonces se puede leer y no admite nada, para que
+    nadie siga con los dos. El otro lugar tiene que estar vacío o no existir aún. Al final se comparan
+    los dos registro por registro. Si se interrumpe, repítelo: continúa. --undo quita la marca,
+    mientras nadie trabaje con el otro lugar. Los tokens no se copian: crea otros nuevos.
+usage-move = cola-ia move --to LUGAR | --undo [OPCIONES]
+examples-move =
+    cola-ia move --to postgres://cola@db.example/cola
+    cola-ia move --db postgres://cola@db.example/cola --to cola_ia.sqlite3
+    cola-ia move --undo
+exit-codes-move =
+    0    todo está allí
+    1    no se pudo hacer, o no hasta el final: repítelo
+    2    no se entiende el comando o un ajuste; no se intentó nada
+    130  interrumpido: repítelo
 
 about-restore = Pone una copia de seguridad en el lugar del almacén
 about-restore-long =
@@ -1069,6 +1091,9 @@ arg-no-progress = Sin barra de progreso (aparece en stderr cuando stdout va a ot
 arg-to-file = El archivo nuevo; no debe existir
 arg-from-file = La copia de seguridad
 arg-no-progress-there = No muestra por dónde va
+arg-to = Adónde va el almacén: postgres://USUARIO@MÁQUINA/BASE, o un archivo nuevo
+arg-undo = Quita la marca de un traslado: este almacén vuelve a admitir cosas
+arg-move-json = Escribe los recuentos como JSON, un objeto por clase
 arg-at = Cuándo se recuperó el almacén: now (ahora), una antigüedad como 2h, una fecha (su comienzo, UTC) o un instante RFC 3339
 arg-clear = Quita la marca: ya se revisó lo que pudo haber pasado
 arg-quick = Solo las últimas filas de cada tabla, y no cada entrada de cada índice
@@ -1277,7 +1302,7 @@ fault-not-utf8 = «{ $value }» no es UTF-8 válido
 fault-not-bool = «{ $value }» no es ni true ni false
 fault-empty-path = la ruta está vacía
 fault-path-nul = la ruta tiene un carácter U+0000
-fault-postgres = esta versión no trabaja con PostgreSQL y no puede abrir { $value }
+fault-postgres = { $value } no es la dirección de una base de datos: { $cause }
 fault-server-url = «{ $value }» no es la dirección de un servidor
 fault-server-url-user = «{ $value }» nombra un usuario: un servidor se abre con un token, COLA_IA_TOKEN o COLA_IA_TOKEN_FILE
 fault-server-url-open = «{ $value }» enviaría el token por una red abierta
@@ -1288,9 +1313,11 @@ usage-server-and-db = se nombran a la vez un servidor, { $server }, y un archivo
 usage-server-and-db-hint = nombra uno de los dos: --server o --db, COLA_IA_SERVER o COLA_IA_DB, o los ajustes server y db
 usage-server-refused = «{ $command }» trabaja en esta máquina, y no con el servidor { $server }
 usage-server-refused-hint = ejecútalo donde está el archivo del almacén, sin --server y sin COLA_IA_SERVER
-fault-postgres-hint = da la ruta de un archivo: cola-ia guarda su almacén en SQLite
-fault-store-url = un almacén es un archivo, y { $value } es una dirección
-fault-store-url-hint = da solo la ruta, como cola_ia.sqlite3
+fault-postgres-hint = escríbela como postgres://USUARIO@EQUIPO:PUERTO/BASE; la contraseña va en PGPASSWORD, o tras el usuario y dos puntos
+fault-store-url = un almacén es un archivo o una base de datos de PostgreSQL, y { $value } es otra dirección
+fault-store-url-hint = da solo la ruta, como cola_ia.sqlite3, o postgres://USUARIO@EQUIPO/BASE
+fault-schema = «{ $value }» no es el nombre de un esquema
+fault-schema-hint = de 1 a 63 bytes; los que empiezan por pg_ son de PostgreSQL
 fault-source = «{ $value }» no es el nombre de un origen
 fault-source-hint = un origen tiene de 1 a 64 caracteres de a–z, 0–9, «.», «_» y «-», y empieza con letra o cifra
 fault-not-bytes = «{ $value }» no es un tamaño
@@ -1343,7 +1370,10 @@ config-file-head =
     Una opción gana al entorno, y el entorno a este archivo. Mira lo que está vigente con: cola-ia config show --origin
 config-file-prices = Lo que cuestan los modelos, en la moneda del almacén: por millón de tokens que entran y que salen, y por cada petición. Se usan cuando un resultado dice modelo y tokens y no dice el coste. El nombre es el que dan los resultados, letra por letra.
 config-file-variable = En el entorno: { $variable }.
-setting-db = El archivo del almacén. Una ruta relativa parte de la carpeta de este archivo.
+setting-db =
+    El archivo del almacén, o una base de datos de PostgreSQL: postgres://USUARIO@EQUIPO:PUERTO/BASE. Una ruta relativa parte de la carpeta de este archivo.
+setting-schema = El esquema de la base de datos en el que está el almacén. Una base puede tener varios almacenes.
+setting-db-connections = El máximo de conexiones que un proceso mantiene con la base de datos.
 setting-server =
     La dirección de un servidor con el que trabajan todas las órdenes en lugar del archivo del almacén: https, o http en esta máquina. Vacía: ninguno.
 setting-token = El token que abre el servidor. Mejor en un archivo: token_file.
@@ -1352,7 +1382,7 @@ setting-default-source = El origen de los eventos que no nombran ninguno.
 setting-max-text-bytes = El texto más largo de un evento, en bytes o con unidad (KiB, MiB). Como máximo, 256 MiB.
 setting-max-line-bytes =
     La línea más larga de una entrada, en bytes o con unidad. Como máximo, 1 GiB. Si no está, se adapta a max_text_bytes: seis veces eso y 2 MiB más, y nunca menos de 8 MiB.
-setting-lock-wait = Cuánto esperar mientras otro proceso escribe en el almacén (ms, s, m, h). Como máximo, 24h.
+setting-lock-wait = Cuánto esperar mientras otro proceso escribe en el almacén o su base de datos no puede responder (ms, s, m, h). Como máximo, 24h.
 setting-allow-network-filesystem =
     Abrir de todos modos un almacén que está en un sistema de archivos de red. Allí los bloqueos no son fiables y el almacén puede dañarse: úsalo solo si lo monta una única máquina.
 setting-lease =
@@ -1730,6 +1760,8 @@ erase-again = ya se borró el { $time }, y sigue borrado
 erase-cancelled = su trabajo no había acabado y queda cancelado
 erase-resource-hint = lo que hizo su trabajo en otro sitio sigue allí: { $resource }
 erase-entered-hint = un texto suyo entró con otro id y sigue ahí: evento { $events }
+erase-database-kept = el servidor de la base de datos lo tiene hasta que limpie (VACUUM), y en sus registros archivados
+erase-database-kept-hint = haz VACUUM de las tablas events, conflicts, revisions y deliveries; los registros y copias antiguos acaban según sus propias reglas
 erase-log-kept = alguien está leyendo un estado anterior del almacén: hasta que acabe, su registro de escritura (-wal) aún tiene lo borrado
 erase-log-kept-hint = repite lo mismo más tarde: vacía ese registro
 erase-copies-hint = las copias hechas antes aún lo tienen
@@ -2085,6 +2117,52 @@ doctor-warnings =
        *[other] { $count } avisos
     }
 doctor-versions = cola-ia { $program }, SQLite { $sqlite }, esquema { $schema }, hecho por cola-ia { $made_by }
+doctor-versions_postgres = cola-ia { $program }, PostgreSQL { $server }, esquema { $schema }, hecho por cola-ia { $made_by }
+doctor-connections = están ocupadas { $count } de { $most } conexiones del servidor
+doctor-connections_few = están ocupadas { $count } de { $most } conexiones del servidor: la próxima puede ser rechazada
+doctor-connections_few-hint = pon en medio un repartidor de conexiones (PgBouncer, por transacción) o sube max_connections
+doctor-server_old = el servidor es PostgreSQL { $server }: tiene que ser el 13 o uno más nuevo
+doctor-server_old-hint = pasa la base de datos a un servidor más nuevo
+doctor-server_fsync = { $setting } está en off: si la máquina se para, la base de datos puede quedar rota y nada la recupera
+doctor-server_fsync-hint = ponlo en on y reinicia el servidor; solo un servidor de pruebas puede ir sin él
+doctor-server_full_pages = { $setting } está en off: si la máquina se para, puede haber páginas rotas
+doctor-server_full_pages-hint = ponlo en on, salvo que el propio sistema de archivos escriba páginas enteras
+doctor-server_commits = { $setting } está en off: lo que se respondió como guardado se pierde si el servidor se para al momento
+doctor-server_commits-hint = ponlo en on, al menos para esta base de datos: ALTER DATABASE NOMBRE SET synchronous_commit = on
+doctor-server_autovacuum = { $setting } está en off: las filas muertas se quedan, y el almacén es cada día más lento y más grande
+doctor-server_autovacuum-hint = ponlo en on
+doctor-server_replica = el servidor es una réplica: se puede mirar, y no recibe nada
+doctor-server_replica-hint = da la dirección del principal, o de lo que lleva a él
+doctor-server_hides = no se ven las conexiones de otros usuarios: si una de ellas frena al servidor, aquí no se dice
+doctor-server_hides-hint = GRANT pg_read_all_stats TO el usuario del almacén
+doctor-clocks_apart = el reloj del servidor y el de esta máquina se llevan { $seconds } s; las horas son las del servidor
+doctor-clocks_apart-hint = que ambos sigan a los mismos servidores de hora (NTP)
+doctor-transaction_old = una transacción de { $who } (proceso { $pid } del servidor) está abierta desde el { $since_at }: mientras tanto no se pueden quitar las filas muertas
+doctor-transaction_old-hint = termínala donde se empezó, o con: SELECT pg_terminate_backend({ $pid })
+doctor-prepared_old = la transacción { $name } está preparada desde el { $since_at } y sin terminar: mientras tanto no se pueden quitar las filas muertas
+doctor-prepared_old-hint = termínala con COMMIT PREPARED o ROLLBACK PREPARED
+doctor-slot_unused = nadie usa la ranura de réplica { $name }: por ella se guardan { $behind_bytes } de registro, y cada día más
+doctor-slot_unused-hint = arranca la réplica a la que pertenece, o quítala con: SELECT pg_drop_replication_slot('{ $name }')
+doctor-table_bloated = la tabla { $table } tiene { $count } filas muertas y { $rows } de las otras
+doctor-table_bloated_since = la tabla { $table } tiene { $count } filas muertas y { $rows } de las otras; se limpió por última vez el { $vacuumed_at }
+doctor-table_bloated-hint = mira quién frena al servidor, arriba si hay alguien; después, haz VACUUM de ella
+doctor-table_aged = la tabla { $table } lleva { $count } transacciones sin limpiarse: al llegar a 2 147 483 648, el servidor no recibe nada más
+doctor-table_aged-hint = haz VACUUM (FREEZE) de ella, y mira por qué el servidor no lo hace solo
+doctor-table_untidied = el servidor no limpia por sí solo la tabla { $table }
+doctor-table_untidied-hint = corrígelo con: ALTER TABLE { $table } RESET (autovacuum_enabled)
+doctor-table_unlogged = la tabla { $table } no está en el registro: el servidor la vacía si no se paró en orden
+doctor-table_unlogged-hint = corrígelo con: ALTER TABLE { $table } SET LOGGED
+doctor-table_missing = la tabla { $table } no está
+doctor-table_missing-hint = otro programa cambió la base de datos: detén la entrada y carga una copia de seguridad
+doctor-index_missing = el índice { $name } no está, o ya no impide que esté dos veces lo que debe estar una
+doctor-index_missing-hint = hazlo otra vez como está en un almacén nuevo de otro esquema: pg_dump --schema-only lo enseña
+doctor-index_invalid = el índice { $name } no es válido: no se usa
+doctor-index_invalid-hint = corrígelo con: REINDEX INDEX CONCURRENTLY { $name }
+doctor-numbers_behind = los números de { $table } van por detrás de los que se dieron: los próximos estarían ocupados
+doctor-numbers_behind-hint = la base de datos se cargó en parte: carga la copia entera, también sus secuencias
+doctor-arrivals_ahead = la base de datos se cargó desde otro servidor: { $count } lotes tienen números de transacciones a las que este no ha llegado
+doctor-arrivals_ahead-hint = el próximo programa que abra el almacén para escribir los pone en orden; «tail» empieza entonces de nuevo
+doctor-database_damaged-hint = otro programa cambió la base de datos, o está dañada: detén la entrada, guárdate una copia con pg_dump y carga una copia de seguridad
 doctor-file = el archivo tiene { $bytes }
 doctor-file_cut = el archivo tiene { $bytes } y dice que tiene { $expected_bytes }: le falta el final
 doctor-file_cut-hint = copia el archivo y su -wal tal como están, y recupera una copia de seguridad con: cola-ia restore ARCHIVO
@@ -2390,6 +2468,20 @@ store-store_full = no hay espacio para escribir en el almacén { $path }: { $cau
 store-store_full-hint = libera espacio y ejecuta lo mismo otra vez: no se pierde nada y nada entra dos veces
 store-store_io = no se puede leer o escribir el almacén { $path }: { $cause }
 store-store_io-hint = revisa el disco y el registro del sistema; ejecutar lo mismo otra vez no tiene riesgo
+store-store_unreachable = no se llega a la base de datos { $path }, o se cortó: { $cause }
+store-store_unreachable-hint = ejecutar lo mismo otra vez no tiene riesgo: lo que se hizo no se hace dos veces
+store-store_refuses = la base de datos { $path } no deja entrar a este usuario, o no le deja hacer esto: { $cause }
+store-store_refuses-hint = revisa usuario y contraseña (PGPASSWORD), y que el usuario pueda crear y usar el esquema
+store-store_no_database = no hay tal base de datos: { $path } ({ $cause })
+store-store_no_database-hint = créala antes, en UTF-8: createdb -E UTF8 NOMBRE
+store-store_address = { $path } no es la dirección de una base de datos: { $cause }
+store-store_address-hint = escríbela como postgres://USUARIO@EQUIPO:PUERTO/BASE
+store-store_tls = no hay TLS con la base de datos { $path }: { $cause }
+store-store_tls-hint = sslrootcert=ARCHIVO nombra la autoridad de su certificado
+store-store_encoding = la base de datos { $path } guarda el texto en { $encoding }, que cambiaría identificadores y textos
+store-store_encoding-hint = usa una base en UTF-8: createdb -E UTF8 -T template0 NOMBRE
+store-store_is_database = { $command } trabaja con un archivo, y { $path } es una base de datos de PostgreSQL
+store-store_is_database-hint = las copias de una base de datos se hacen con sus propias herramientas: véase «PostgreSQL» en docs/OPERACION.md
 store-store_article = { $path } es una base de datos del script del artículo, y solo «cola-ia add» se hace cargo de ella; no se cambió nada
 store-store_article-hint = «cola-ia add ARCHIVO» guarda antes una copia; «cola-ia add --dry-run ARCHIVO» solo dice qué haría
 store-store_in_use = otro proceso tiene abierto el almacén { $path }: { $who }; no se cambió nada
@@ -2459,6 +2551,10 @@ store-too_many_leases = se pueden nombrar como mucho { $limit } reservas a la ve
 store-too_many_jobs = se pueden nombrar como mucho { $limit } trabajos a la vez
 store-import_other_namespace = el almacén { $path } tiene eventos de otro origen que la exportación; no se cambió nada
 store-import_other_namespace-hint = importa en un almacén nuevo: cola-ia import --db NUEVO ARCHIVO
+store-store_moved = el almacén { $path } se trasladó a otro lugar: se puede leer y no admite nada
+store-store_moved-hint = usa el otro lugar (--db, COLA_IA_DB); para quedarse aquí: cola-ia move --undo
+store-move_running = el almacén { $path } tiene { $count } trabajos en proceso: se traslada cuando nadie tiene uno en la mano
+store-move_running-hint = detén los trabajadores y el servidor; de trabajadores que murieron: cola-ia recover
 store-import_out_of_order = los registros de una importación no están en el orden de una exportación; es un fallo de cola-ia
 store-import_out_of_order-hint = avísanos, por favor; no se cambió nada de ese lote
 store-server_address = no se puede usar la dirección del servidor: { $cause }
@@ -2522,6 +2618,24 @@ takeover-untaken-more = { $count ->
     [one] otra fila se queda en la tabla vieja
    *[other] otras { $count } filas se quedan en la tabla vieja
 }
+
+## move
+
+usage-move-where = «move» quiere --to con un lugar, o --undo
+usage-move-to = { $to } no es un lugar para un almacén
+move-same-place = { $path } es el propio almacén
+move-elsewhere = { $path } se trasladó a { $to }, y solo va a un lugar
+move-elsewhere-hint = para terminarlo: cola-ia move --to el mismo lugar; para empezar de nuevo: cola-ia move --undo
+move-already = { $path } ya se trasladó a { $to }; no se cambió nada
+move-target-not-empty = { $to } ya tiene eventos; no se cambió nada
+move-target-not-empty-hint = traslada a un lugar vacío; para unir dos almacenes de un mismo origen usa export e import
+move-differs = { $to } no contiene lo mismo que { $path }; el almacén sigue marcado y no se cambió nada en él
+move-differs-hint = si alguien ha trabajado con el otro lugar, vacíalo, usa «cola-ia move --undo» y empieza de nuevo
+move-done = { $path } está ahora en { $to }, entero; el almacén anterior se puede leer y no admite nada
+move-done-hint = desde ahora usa --db { $to } (COLA_IA_DB); los tokens no se copiaron
+move-undo-nothing = el almacén no se había trasladado; no se cambió nada
+move-undone = el almacén vuelve a admitir cosas; lo que se copió a { $to } sigue allí
+move-undone-hint = no trabajes con los dos: elimina el otro
 
 ## export, import
 
@@ -2624,6 +2738,8 @@ serve-token-file = no se pudo escribir el token en { $path }: { $cause }
 serve-runtime = el servidor no pudo arrancar: { $cause }
 serve-exposed = a { $address } pueden llegar otros, y sin https si no lo añade un proxy
 serve-stopped = parado
+serve-backup-database = backup.every no hace copias de { $path }: son cosa de su servidor
+store-is-database-backup-hint = usa pg_dump o el archivo de registros: véase «PostgreSQL» en docs/OPERACION.md
 
 page-what = Este servidor deja entrar cada evento una sola vez y guarda su trabajo hasta que está hecho. Lo que llegó y cómo va lo dicen también «cola-ia stats» y /metrics
 page-login = Para ver aquí los recuentos, abre el enlace que el servidor mostró al arrancar por primera vez. Los programas usan un token: cola-ia token create

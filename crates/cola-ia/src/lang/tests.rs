@@ -24,6 +24,7 @@ const ALIKE: &[&str] = &[
     "examples-budget-set",
     "examples-completions",
     "examples-effect-find",
+    "examples-move",
     "examples-resume",
     "examples-serve",
     "examples-work",
@@ -278,9 +279,14 @@ fn every_code_of_the_store_has_its_sentence() {
 /// The doctor's sources name their codes as `Severity::Something, "code"` or `rule("code"`.
 #[test]
 fn every_code_of_the_doctor_has_its_sentence() {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../cola-ia-store/src/sqlite");
-    let files = ["doctor.rs", "doctor/surroundings.rs", "doctor/tables.rs", "doctor/waiting.rs"];
-    let text: String = files.map(|name| std::fs::read_to_string(folder.join(name)).unwrap()).join("\n");
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../cola-ia-store/src");
+    let mut files = vec![folder.join("doctor.rs")];
+    for engine in ["sqlite", "postgres"].map(|engine| folder.join(engine)) {
+        files.push(engine.join("doctor.rs"));
+        let parts = std::fs::read_dir(engine.join("doctor")).unwrap().map(|entry| entry.unwrap().path());
+        files.extend(parts.filter(|path| !path.ends_with("identities.rs")));
+    }
+    let text: String = files.iter().map(|path| std::fs::read_to_string(path).unwrap()).collect::<Vec<_>>().join("\n");
     let is_code = |word: &str| !word.is_empty() && word.chars().all(|c| c.is_ascii_lowercase() || c == '_');
     let literals: BTreeSet<&str> = text.split('"').skip(1).step_by(2).filter(|word| is_code(word)).collect();
     let unused: Vec<&str> = DOCTOR_CODES.into_iter().filter(|code| !literals.contains(code)).collect();

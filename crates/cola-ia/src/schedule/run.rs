@@ -10,7 +10,7 @@ use std::time::Duration;
 use cola_ia_core::clock::{Clock, Entropy, Timestamp};
 use cola_ia_core::event::{Content, Delivery, EventId, Origin};
 use cola_ia_core::intake::{Intake, RefusalCode};
-use cola_ia_core::store::{OpId, Preview, Store, StoreError};
+use cola_ia_core::store::{Duty, OpId, Preview, Store, StoreError};
 
 use super::LOOK_BACK_MAX;
 use crate::config::ScheduleConfig;
@@ -20,6 +20,8 @@ use crate::http::App;
 const ON_TIME: Duration = Duration::from_mins(2);
 /// The longest sleep. Clocks are set and machines suspended meanwhile, and a sleep knows of neither.
 const SLEEP_MAX: Duration = Duration::from_secs(15);
+/// How long one server enters firings for all before it must say so again.
+const HELD: Duration = Duration::from_secs(45);
 /// The sleep after a store that could not do it.
 const SLEEP_FAILED: Duration = Duration::from_secs(5);
 
@@ -52,8 +54,10 @@ pub struct Scheduler {
 struct Work {
     of: ScheduleConfig,
     content: Content,
-    /// What was due up to here is in `due`, or was; `None`: the store was not asked yet.
+    /// What was due up to here is in `due`, or was, or is another server's.
     after: Option<Timestamp>,
+    /// Whether the store was asked how far it is.
+    asked: bool,
     /// To be entered, oldest first.
     due: VecDeque<Timestamp>,
     /// Whether the store could not do it the last time, which is told once.
@@ -71,7 +75,7 @@ impl Scheduler {
     ) -> Self {
         let works = schedules.iter().filter_map(|of| {
             let content = Content::new(of.text.clone(), max_text_bytes).ok()?;
-            Some(Work { of: of.clone(), content, after: None, due: VecDeque::new(), failing: false })
+            Some(Work { of: of.clone(), content, after: None, asked: false, due: VecDeque::new(), failing: false })
         });
         Self { works: works.collect(), store, clock, entropy }
     }
@@ -84,6 +88,13 @@ impl Scheduler {
     /// Enters what is due, and says how long nothing will be, at most some seconds.
     pub async fn turn(&mut self) -> Duration {
         let mut sleep = SLEEP_MAX;
+        // Where it is not known, all do it: the gate knows what entered.
+        let is_ours = self.store.duty(Duty::Schedules, HELD).await.unwrap_or(true);
+        if !is_ours {
+            let now = self.clock.now();
+            self.works.iter_mut().for_each(|work| work.stand_by(now));
+            return sleep;
+        }
         for work in &mut self.works {
             let turned = work.turn(&*self.store, &*self.clock, &*self.entropy).await;
             match (&turned, work.failing) {
@@ -109,14 +120,26 @@ impl Scheduler {
 }
 
 impl Work {
+    /// Another server enters what is due. Once that one is gone, all that was due since is looked at: the gate knows what
+    /// entered.
+    fn stand_by(&mut self, now: Timestamp) {
+        self.after.get_or_insert(now);
+    }
+
     async fn turn(&mut self, store: &dyn Store, clock: &dyn Clock, entropy: &dyn Entropy) -> Result<(), StoreError> {
         let now = clock.now();
-        let missed = match self.after {
-            None => self.unknown(store, now).await?,
+        let mut missed = match self.after {
+            None => Vec::new(),
             // A clock that was set back: what comes again is known to the store.
             Some(after) if now < after => Vec::new(),
             Some(after) => self.of.plan.since(after, now, LOOK_BACK_MAX),
         };
+        if !self.asked {
+            missed.extend(self.unknown(store, now).await?);
+            missed.sort_unstable();
+            missed.dedup();
+            self.asked = true;
+        }
         self.after = Some(now);
         self.due.extend(worth_entering(&missed, now, self.of.catch_up as usize));
         let too_many = self.due.len().saturating_sub(LOOK_BACK_MAX);

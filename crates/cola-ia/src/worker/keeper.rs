@@ -6,7 +6,7 @@ use std::task::Poll;
 use std::time::{Duration, Instant, SystemTime};
 
 use cola_ia_core::job::JobState;
-use cola_ia_core::store::{LEASES_MAX, StoreError};
+use cola_ia_core::store::{Duty, LEASES_MAX, StoreError};
 
 use super::Worker;
 use super::adopted::reap_adopted;
@@ -18,6 +18,8 @@ use crate::lang::Message;
 /// How often leases that ran out are looked for: while there is nothing else to do, and while there is.
 const RECOVER_IDLE: Duration = Duration::from_secs(1);
 const RECOVER_BUSY: Duration = Duration::from_secs(3);
+/// How long one process recovers for all before it must say so again.
+const RECOVERY_HELD: Duration = Duration::from_secs(6);
 /// How often it is looked how sources stand, while things change.
 const LOOK_AT_SOURCES: Duration = Duration::from_secs(3);
 /// Leases that one step of recovery ends.
@@ -166,6 +168,9 @@ pub(super) async fn recover(worker: &Worker) {
 
 async fn recovered(worker: &Worker) -> Result<(u64, u64), StoreError> {
     let (mut count, mut failed) = (0, 0);
+    if !worker.store.duty(Duty::Recover, RECOVERY_HELD).await? {
+        return Ok((count, failed));
+    }
     loop {
         let expired = worker.store.recover(worker.policy, RECOVER_STEP, true).await?;
         worker.outage.is_over();

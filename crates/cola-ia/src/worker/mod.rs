@@ -43,7 +43,7 @@ use cola_ia_core::filter::Filter;
 use cola_ia_core::job::{JobState, RetryPolicy};
 use cola_ia_core::price::Prices;
 use cola_ia_core::store::{OpId, Store, StoreError};
-use cola_ia_store::sqlite::{Options, SqliteStore};
+use cola_ia_store::sqlite::Patience;
 use tokio::runtime::Runtime;
 use tokio::sync::{Notify, OnceCell, Semaphore};
 
@@ -54,7 +54,7 @@ use crate::effect::no_folder;
 use crate::lang::Message;
 use crate::print::id_on_a_line;
 use crate::remote::RemoteStore;
-use crate::store::{self, Chosen};
+use crate::store::{self, Chosen, Making};
 use crate::worker_name::worker_name;
 use claiming::Left;
 use folder::Folder;
@@ -181,8 +181,7 @@ pub fn run(session: &Session, options: &WorkOptions, settings: &Settings) -> Res
         stopper: Arc::clone(&stopper),
         opened: AtomicBool::new(false),
     });
-    let store_options = Options { patience: Arc::clone(&patience) as _, ..store::options(settings) };
-    let chosen = match open(session, settings, &runtime, store_options) {
+    let chosen = match open(session, settings, &runtime, Arc::clone(&patience) as _) {
         Ok(chosen) => chosen,
         Err(problem) => {
             speaker.finish(false);
@@ -202,7 +201,7 @@ pub fn run(session: &Session, options: &WorkOptions, settings: &Settings) -> Res
         store: chosen.shared(),
         remote: match chosen {
             Chosen::Server(remote) => Some(remote),
-            Chosen::File(_) => None,
+            Chosen::File(_) | Chosen::Database(_) => None,
         },
         namespace: OnceCell::new(),
         currency: OnceCell::new(),
@@ -248,19 +247,17 @@ pub fn run(session: &Session, options: &WorkOptions, settings: &Settings) -> Res
 }
 
 /// Opens the store, or asks the server a first time: one that is not there, or does not know the token, ends the command.
-fn open(session: &Session, settings: &Settings, runtime: &Runtime, how: Options) -> Result<Chosen, Problem> {
+fn open(session: &Session, settings: &Settings, runtime: &Runtime, how: Arc<dyn Patience>) -> Result<Chosen, Problem> {
     if let Some(server) = &settings.server {
         let remote = Arc::new(store::remote(session, server)?);
         runtime.block_on(remote.namespace()).map_err(|error| Problem::from_store(&error))?;
         return Ok(Chosen::Server(remote));
     }
     // Beside the runtime's thread, which hears signals meanwhile: a lock may be waited for.
-    let path = settings.db.clone();
-    let opening = runtime.spawn_blocking(move || SqliteStore::open(&path, &how));
+    let of = settings.clone();
+    let opening = runtime.spawn_blocking(move || store::made(&of, Making::ForIntake, how));
     let opened = runtime.block_on(opening).unwrap_or_else(|failed| std::panic::resume_unwind(failed.into_panic()));
-    let (file, opened) = opened.map_err(|error| Problem::from_store(&error))?;
-    store::report_opened(session, settings, &opened, false);
-    Ok(Chosen::File(Arc::new(file)))
+    Ok(store::told(session, settings, opened.map_err(|error| Problem::from_store(&error))?))
 }
 
 fn say_the_end(session: &Session, tally: &Tally, left: &Left) {

@@ -6,15 +6,10 @@ use cola_ia_core::effect::Alarm;
 use cola_ia_core::job::STREAK_WORTH_A_WARNING;
 
 use super::{Examination, Finding, Severity};
+use crate::doctor::{self, ALARM_MICROS, COUNTED_MAX, WAITING_LONG_MICROS};
 
-/// A job that waits longer than this is stuck: nobody works, or not enough.
-const WAITING_LONG_MICROS: i64 = 24 * 3_600 * 1_000_000;
 /// The condition of the index by state: it is repeated, because SQLite uses an index only where it finds its words.
 const BY_STATE: &str = "state NOT IN ('pending', 'done')";
-/// So many sources are named.
-const NAMED_MAX: usize = 10;
-/// Counting ends here, so that nothing is read for long.
-const COUNTED_MAX: i64 = 100_000;
 
 pub(super) fn waiting(examination: &Examination<'_>, findings: &mut Vec<Finding>) -> rusqlite::Result<()> {
     let connection = &examination.connection;
@@ -39,9 +34,6 @@ pub(super) fn waiting(examination: &Examination<'_>, findings: &mut Vec<Finding>
     }
     Ok(())
 }
-
-/// So long an alarm of an effect is something to look at; from then on it is history.
-const ALARM_MICROS: i64 = 30 * 24 * 3_600 * 1_000_000;
 
 /// Effects that happened though they had been given up, or twice: nothing else can tell a person.
 pub(super) fn alarms(examination: &Examination<'_>, findings: &mut Vec<Finding>) -> rusqlite::Result<()> {
@@ -89,13 +81,7 @@ fn sources(
     let mut select = connection.prepare(&sql)?;
     let found: Vec<(String, i64)> =
         select.query_map([], |row| Ok((row.get(0)?, row.get(1)?)))?.collect::<rusqlite::Result<_>>()?;
-    let Some(oldest) = found.iter().map(|(_, since)| *since).min() else { return Ok(None) };
-    let mut names = found.iter().take(NAMED_MAX).map(|(name, _)| name.as_str()).collect::<Vec<_>>().join(", ");
-    if found.len() > NAMED_MAX {
-        names.push_str(", …");
-    }
-    let finding = Finding::new(Severity::Warning, code).number("count", found.len() as i64);
-    Ok(Some(finding.number("oldest_at", oldest).text("sources", names)))
+    Ok(doctor::sources(code, &found))
 }
 
 fn past_lease() -> String {
@@ -144,14 +130,7 @@ fn push(
     count: i64,
     at: Option<(&'static str, Option<i64>)>,
 ) {
-    if count == 0 {
-        return;
-    }
-    let finding = Finding::new(severity, code).number("count", count);
-    findings.push(match at {
-        Some((name, Some(at))) => finding.number(name, at),
-        _ => finding,
-    });
+    findings.extend(doctor::counted(severity, code, count, at));
 }
 
 /// In a backup nobody is to work or decide: what waits there says nothing against it.
@@ -173,12 +152,7 @@ pub(super) fn nobodys_in_a_backup(findings: &mut [Finding]) {
 
 /// Conflicts without a decision, and when the latest came: counted in pieces with the other rows.
 pub(super) fn undecided(count: u64, latest: Option<i64>) -> Option<Finding> {
-    let finding = Finding::new(Severity::Warning, "conflicts_undecided").number("count", count);
-    let finding = match latest {
-        Some(at) => finding.number("latest_at", at),
-        None => finding,
-    };
-    (count > 0).then_some(finding)
+    doctor::counted(Severity::Warning, "conflicts_undecided", count as i64, Some(("latest_at", latest)))
 }
 
 #[cfg(test)]

@@ -9,7 +9,7 @@ use super::super::lease::Find;
 use super::super::sums;
 use super::super::writer::Scope;
 use super::case::{Cases, ReadCase, Records};
-use super::rows;
+use crate::common::effect::kept_policy;
 
 /// See [`Store::effect_begin`](cola_ia_core::store::Store::effect_begin).
 pub(in super::super) fn begin(
@@ -26,7 +26,7 @@ fn begun(scope: &Scope<'_>, begin: &Begin, policy: &RetryPolicy) -> rusqlite::Re
     let lost = || EffectBegun { at, key: String::new(), answer: BeginAnswer::Refused(Refused::LeaseLost) };
     let Some(attempt) = Find::new(connection)?.attempt(begin.lease)? else { return Ok(lost()) };
     let (row, source) = (attempt.row, attempt.job.source);
-    let begin = &Begin { policy: rows::kept_policy(&begin.policy), ..begin.clone() };
+    let begin = &Begin { policy: kept_policy(&begin.policy), ..begin.clone() };
     let mut cases = Cases::new(connection);
     let mut read = cases.of_run(attempt.job, Records::Of(&begin.name))?;
     let budget = sums::budget(connection, source, UtcDay::of(at))?;

@@ -14,7 +14,8 @@ use rusqlite::{CachedStatement, Connection, params};
 use super::super::job_row::{JobRow, Moves};
 use super::super::sums::Sums;
 use super::super::{restored, row};
-use super::rows::{self, Kept};
+use super::rows;
+use crate::common::effect::{Kept, kept_span, moved, see, view};
 
 /// Of which effects of a case the records are read: each may have a result of 64 KiB.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -268,26 +269,6 @@ impl<'c> ReadCase<'c> {
     }
 }
 
-/// Makes of a case what is shown of it.
-pub(super) fn see(case: &mut Case, restored_at: Option<Timestamp>) {
-    if let Some(restored_at) = restored_at {
-        // Neither the instant nor how often jobs are tried matters to what is seen.
-        Ledger::new(restored_at, Some(restored_at), RetryPolicy::default()).seen(case);
-    }
-}
-
-/// An effect as it is shown.
-pub(super) fn view((kept, effect): (Kept, Effect)) -> EffectView {
-    let Kept { key, changed_at, note, replays, .. } = kept;
-    EffectView { key, changed_at, note, replays, effect }
-}
-
-/// Whether the effect's own row is another one.
-fn moved(before: &Effect, effect: &Effect) -> bool {
-    let row = |effect: &Effect| (effect.state, effect.reason, effect.look_first, effect.alarm);
-    row(before) != row(effect)
-}
-
 fn insert(connection: &Connection, event: i64, key: &str, effect: &Effect, at: Timestamp) -> rusqlite::Result<i64> {
     let policy = &effect.policy;
     connection
@@ -303,9 +284,9 @@ fn insert(connection: &Connection, event: i64, key: &str, effect: &Effect, at: T
             key,
             effect.state.as_str(),
             effect.reason.map(Reason::as_str),
-            policy.key_ttl.map(rows::kept_span),
+            policy.key_ttl.map(kept_span),
             policy.lookup,
-            rows::kept_span(policy.settle),
+            kept_span(policy.settle),
             policy.otherwise.as_str(),
             policy.retry_below.map(Micros::get),
             effect.begun_at.as_micros(),

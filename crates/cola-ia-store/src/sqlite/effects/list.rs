@@ -12,7 +12,8 @@ use super::super::job_row::{self, JobRow};
 use super::super::reader::Sight;
 use super::super::stretch::{self, Question, ROWS_MAX, Range, Stretch};
 use super::super::{cursor, restored, row};
-use super::{case, rows};
+use super::rows;
+use crate::common::effect::{see, view, weight};
 
 /// What is joined to `effects f`. Outer joins: where damage took an event or a source, its effect is an error and not left out.
 const JOINS: &str = "LEFT JOIN jobs j ON j.event = f.event LEFT JOIN events e ON e.seq = f.event \
@@ -35,7 +36,7 @@ pub(in super::super) fn list(
         if !filter.states.is_empty() && !filter.states.contains(&summary.view.effect.state) {
             continue;
         }
-        bytes += summary.view.effect.records.iter().map(weight).sum::<usize>();
+        bytes += weight(&summary.view.effect);
         items.push(summary);
         if bytes >= TEXTS_MAX_BYTES {
             next = Some(number);
@@ -43,10 +44,6 @@ pub(in super::super) fn list(
         }
     }
     Ok(Page { items, next: next.map(cursor::of_number) })
-}
-
-fn weight(record: &cola_ia_core::effect::Recorded) -> usize {
-    record.evidence.result.as_ref().map_or(0, String::len)
 }
 
 /// The effects that the filter lets through by what is recorded, newest first, and below which number the next page starts.
@@ -188,8 +185,8 @@ fn summary(
     effect.tries = rows::tries(connection, number)?;
     effect.records = rows::records(connection, number)?;
     let mut case = Case::new(job, vec![effect]);
-    case::see(&mut case, restored_at);
-    let view = case.effects.pop().map(|effect| case::view((kept, effect)));
+    see(&mut case, restored_at);
+    let view = case.effects.pop().map(|effect| view((kept, effect)));
     Ok(view.map(|view| EffectSummary { event: EventNumber(event), source, id, view }))
 }
 

@@ -1,8 +1,5 @@
 //! Effects, tries and records as the ledger sees them, in their rows.
 
-use std::time::Duration;
-
-use cola_ia_core::clock::Timestamp;
 use cola_ia_core::effect::{
     Alarm, BeginId, Effect, EffectName, EffectState, Evidence, Micros, Otherwise, Policy, Reason, Recorded,
     Reservation, Try, TryOutcome, UtcDay, Witness,
@@ -11,18 +8,7 @@ use cola_ia_core::job::LeaseToken;
 use rusqlite::{Connection, Row};
 
 use super::super::row;
-
-/// What of an effect's row the ledger does not see.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(in super::super) struct Kept {
-    pub(in super::super) row: i64,
-    pub(in super::super) key: String,
-    pub(in super::super) changed_at: Timestamp,
-    pub(in super::super) note: Option<String>,
-    pub(in super::super) replays: u32,
-    /// Whose lease got its recorded result last.
-    pub(in super::super) replayed_to: Option<LeaseToken>,
-}
+use crate::common::effect::{Kept, span};
 
 /// The columns of [`effect`], of `effects f`.
 pub(super) const COLUMNS: &str = "f.effect, f.run, f.name, f.key, f.state, f.reason, f.key_ttl, f.lookup, f.settle, \
@@ -128,19 +114,4 @@ fn maybe_word<T>(row: &Row<'_>, column: usize, name: &str, read: fn(&str) -> Opt
 fn micros(row: &Row<'_>, column: usize) -> rusqlite::Result<Option<Micros>> {
     let told: Option<i64> = row.get(column)?;
     told.map(|told| Micros::new(told).ok_or_else(|| row::unexpected("micros", &told.to_string()))).transpose()
-}
-
-fn span(micros: i64) -> Duration {
-    Duration::from_micros(micros.unsigned_abs())
-}
-
-/// A length of time as it is kept: whole microseconds, and not more than a column holds.
-pub(super) fn kept_span(span: Duration) -> i64 {
-    i64::try_from(span.as_micros()).unwrap_or(i64::MAX)
-}
-
-/// A policy as it is kept, so that the same one asked for again is the same one.
-pub(super) fn kept_policy(policy: &Policy) -> Policy {
-    let whole = |length| span(kept_span(length));
-    Policy { key_ttl: policy.key_ttl.map(whole), settle: whole(policy.settle), ..policy.clone() }
 }

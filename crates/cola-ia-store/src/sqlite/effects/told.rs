@@ -2,10 +2,7 @@
 
 use cola_ia_core::effect::{Case, Evidence, Ledger, ReportAnswer, TryRef};
 use cola_ia_core::job::{Outcome, RetryPolicy};
-use cola_ia_core::store::{
-    EFFECT_NOTE_MAX_BYTES, ERROR_CLASS_MAX_BYTES, EffectRef, RESOURCE_ID_MAX_BYTES, RESULT_MAX_BYTES, StoreError,
-    fitting,
-};
+use cola_ia_core::store::{EffectRef, StoreError};
 use rusqlite::Connection;
 
 use super::super::job_row::{JobRow, Moves};
@@ -14,6 +11,7 @@ use super::super::preview;
 use super::super::reader::Sight;
 use super::super::writer::Scope;
 use super::case::{Cases, Records};
+use crate::common::effect::{kept_evidence, kept_note};
 
 /// Evidence counts from any lease; where the lease is not known, the job that its worker names leads there.
 pub(super) fn evidence(
@@ -33,7 +31,7 @@ pub(super) fn evidence(
                 None => return Ok(ReportAnswer::LeaseLost),
             },
         };
-        let evidence = kept(evidence, is_erased(connection, job.event)?);
+        let evidence = kept_evidence(evidence, is_erased(connection, job.event)?);
         let mut cases = Cases::new(connection);
         let mut read = cases.of_run_and(job, run, Records::Of(&of.name))?;
         let one = TryRef { lease: of.lease, run, name: of.name.clone(), number: of.number };
@@ -90,23 +88,4 @@ fn named(scope: &Scope<'_>, of: &EffectRef) -> rusqlite::Result<Option<(JobRow, 
 /// Whether nothing that is said of this event is kept any more.
 pub(super) fn is_erased(connection: &Connection, event: i64) -> rusqlite::Result<bool> {
     connection.prepare_cached("SELECT 1 FROM events WHERE seq = ?1 AND erased_at IS NOT NULL")?.exists([event])
-}
-
-/// Evidence with texts that fit. Of an event that was erased nothing is kept but that it happened, and what it cost.
-pub(super) fn kept(evidence: &Evidence, erased: bool) -> Evidence {
-    let cut = |text: &Option<String>, most| text.as_deref().map(|text| fitting(text, most));
-    let told = |text: &Option<String>, most| if erased { None } else { cut(text, most) };
-    Evidence {
-        resource_id: told(&evidence.resource_id, RESOURCE_ID_MAX_BYTES),
-        result: told(&evidence.result, RESULT_MAX_BYTES),
-        model: cut(&evidence.model, ERROR_CLASS_MAX_BYTES),
-        cost: evidence.cost,
-        tokens_in: evidence.tokens_in,
-        tokens_out: evidence.tokens_out,
-    }
-}
-
-/// A note that fits.
-pub(super) fn kept_note(note: Option<&str>) -> Option<String> {
-    note.map(|note| fitting(note, EFFECT_NOTE_MAX_BYTES))
 }

@@ -140,6 +140,9 @@ fn every_error_of_a_store_has_a_sentence() {
                 .with("at", "2027-01-01T00:00:00Z")
                 .with("now", "2026-01-31T21:00:00Z")
                 .with("name", "form")
+                .with("encoding", "LATIN1")
+                .with("command", "backup")
+                .with("count", 2)
                 .with("reason", "hash");
             let problem = super::super::Problem::from_store(&error);
             let exit = match known.code {

@@ -22,7 +22,7 @@ use utoipa::openapi::schema::{ObjectBuilder, Schema, Type};
 use super::call::{json, query_malformed, refused, unsupported};
 use super::query::{each, read};
 use super::{Access, Answer, Body, Call, Doc, Endpoint, Param, Said, Schemas, Verb, schema};
-use crate::http::{App, Problem};
+use crate::http::Problem;
 
 /// What a step of pruning or a mark may weigh.
 const BODY_MAX_BYTES: usize = 4 << 10;
@@ -275,8 +275,12 @@ async fn examine(call: Call) -> Answer {
         }
         Ok(true)
     })?;
-    let (path, options) = place(&call.app);
-    let findings = beside(move || doctor::examine(&path, &options, quick, &|_| {})).await?;
+    let app = call.app.clone();
+    let findings = beside(move || {
+        let settings = &app.settings;
+        crate::store::examine(settings, &crate::store::options(settings), quick, &|_| {})
+    })
+    .await?;
     json(&Findings { findings: findings.iter().map(told).collect() })
 }
 
@@ -294,14 +298,12 @@ fn told(finding: &doctor::Finding) -> Finding {
     Finding { severity: finding.severity.as_str().to_owned(), code: finding.code.to_owned(), facts: facts.collect() }
 }
 
-fn place(app: &App) -> (std::path::PathBuf, sqlite::Options) {
-    (app.settings.db.clone(), crate::store::options(&app.settings))
-}
-
 /// The copy is made beside the store, where there is room for what is as large as it, and is gone when it was sent.
 async fn backup(call: Call) -> Answer {
     each(&call, |_, _| Ok(false))?;
-    let (path, options) = place(&call.app);
+    let options = crate::store::options(&call.app.settings);
+    let path =
+        crate::store::file(&call.app.settings, "backup").map_err(|error| Problem::of_store(&error))?.to_path_buf();
     let (sender, pieces) = mpsc::channel(2);
     let (made, folder) = beside(move || {
         let folder = scratch(&path)?;

@@ -29,8 +29,8 @@ const MARK: &str = ".backup-";
 const END: &str = ".sqlite3";
 
 /// Makes backups for ever.
-pub(super) async fn keep(app: Arc<App>, every: Duration) -> Infallible {
-    let folder = Folder::of(&app.settings.backup_folder, &app.settings.db);
+pub(super) async fn keep(app: Arc<App>, store: PathBuf, every: Duration) -> Infallible {
+    let folder = Folder::of(&app.settings.backup_folder, store);
     loop {
         let wait = match turn(&app, &folder, every).await {
             Ok(wait) => wait.min(LOOK),
@@ -80,7 +80,7 @@ fn make(app: &App, folder: &Folder, to: &Path) -> Result<BackedUp, StoreError> {
     builder.recursive(true).mode(0o700).create(&folder.path).map_err(|cause| folder.error("backup_io", &cause))?;
     let patience = Arc::new(UntilStopped(app.stopping.clone()));
     let options = Options { patience, ..crate::store::options(&app.settings) };
-    sqlite::backup(&app.settings.db, to, &options, &|_| ())
+    sqlite::backup(&folder.store, to, &options, &|_| ())
 }
 
 /// A backup ends without a file once the server is to stop.
@@ -95,14 +95,17 @@ impl Patience for UntilStopped {
 /// Where the backups of a store are, and how they are named.
 #[derive(Debug, Clone)]
 struct Folder {
+    /// The store that they are of.
+    store: PathBuf,
     path: PathBuf,
     stem: String,
 }
 
 impl Folder {
-    fn of(path: &Path, db: &Path) -> Self {
-        let stem = db.file_stem().map_or_else(|| "store".into(), |stem| stem.to_string_lossy());
-        Self { path: path.to_path_buf(), stem: stem.into_owned() }
+    fn of(path: &Path, store: PathBuf) -> Self {
+        let stem = store.file_stem().map_or_else(|| "store".into(), |stem| stem.to_string_lossy());
+        let stem = stem.into_owned();
+        Self { store, path: path.to_path_buf(), stem }
     }
 
     /// `FOLDER/STEM.backup-20261201T034700Z.sqlite3`
@@ -172,7 +175,7 @@ mod tests {
 
     #[test]
     fn a_name_says_when_its_backup_was_made() {
-        let folder = Folder::of(Path::new("/b"), Path::new("x/cola_ia.sqlite3"));
+        let folder = Folder::of(Path::new("/b"), "x/cola_ia.sqlite3".into());
         let at = Timestamp::parse_rfc3339("2026-12-01T03:47:09Z").unwrap();
         let path = folder.path(at.after(Duration::from_millis(900)));
         assert_eq!(path, Path::new("/b/cola_ia.backup-20261201T034709Z.sqlite3"));
@@ -193,7 +196,7 @@ mod tests {
     #[test]
     fn only_its_own_oldest_go() {
         let scratch = tempfile::tempdir().unwrap();
-        let folder = Folder::of(scratch.path(), Path::new("s.sqlite3"));
+        let folder = Folder::of(scratch.path(), "s.sqlite3".into());
         let paths: Vec<_> = (0..5).map(|n| folder.path(Timestamp::from_micros(n * SECOND))).collect();
         let others = ["s.sqlite3", "s.backup-mine.sqlite3", "t.backup-19700101T000000Z.sqlite3"];
         let others = others.map(|name| scratch.path().join(name));
@@ -209,7 +212,7 @@ mod tests {
     #[test]
     fn no_folder_has_no_backups() {
         let scratch = tempfile::tempdir().unwrap();
-        let folder = Folder::of(&scratch.path().join("none"), Path::new("s.sqlite3"));
+        let folder = Folder::of(&scratch.path().join("none"), "s.sqlite3".into());
         assert_eq!(folder.made().unwrap(), []);
         folder.thin(1).unwrap();
     }

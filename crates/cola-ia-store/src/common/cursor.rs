@@ -3,24 +3,24 @@
 use cola_ia_core::store::{Cursor, ErrorKind, StoreError};
 
 /// The place behind a number.
-pub(super) fn of_number(number: i64) -> Cursor {
+pub(crate) fn of_number(number: i64) -> Cursor {
     Cursor(number.to_string())
 }
 
 /// The place behind several numbers.
-pub(super) fn of_numbers<const N: usize>(numbers: [i64; N]) -> Cursor {
+pub(crate) fn of_numbers<const N: usize>(numbers: [i64; N]) -> Cursor {
     Cursor(numbers.map(|number| number.to_string()).join("."))
 }
 
 /// # Errors
 /// `cursor_unknown`.
-pub(super) fn number(cursor: &Cursor) -> Result<i64, StoreError> {
+pub(crate) fn number(cursor: &Cursor) -> Result<i64, StoreError> {
     numbers::<1>(cursor).map(|[number]| number)
 }
 
 /// # Errors
 /// `cursor_unknown`.
-pub(super) fn numbers<const N: usize>(cursor: &Cursor) -> Result<[i64; N], StoreError> {
+pub(crate) fn numbers<const N: usize>(cursor: &Cursor) -> Result<[i64; N], StoreError> {
     let unknown = || StoreError::new(ErrorKind::Invalid, "cursor_unknown").with("cursor", &cursor.0);
     let parts: Vec<i64> = cursor.0.split('.').map(str::parse).collect::<Result<_, _>>().map_err(|_| unknown())?;
     parts.try_into().map_err(|_| unknown())
